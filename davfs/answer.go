@@ -57,11 +57,14 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 	if len(o.Warnings) > 0 && p.script && !p.whole {
 		return a.warn(o)
 	}
+	if o.Draft != nil && p.script && !p.whole {
+		return a.ask(o)
+	}
 	where := ""
 	if r, ok := p.target.(represented); ok {
 		where = r.formAt(o)
 	}
-	if !p.whole || p.rules.content && where == "" || o.Once != nil {
+	if !p.whole || p.rules.content && where == "" || o.Once != nil || o.Form == nil {
 		// The name of an identity gives the complete form, never the bytes
 		// that were PUT, unless they are the same.
 		if o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag) {

@@ -62,7 +62,11 @@ func TestStreamIsWhole(t *testing.T) {
 		if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil || len(got) != n {
 			t.Errorf("%d entries: got %d, %v", n, len(got), err)
 		}
-		if asked, want := d.store.asked()-before, n/pageSize+1; asked != want {
+		want := 1
+		for left, limit := n, firstPage; left >= limit; want++ {
+			left, limit = left-limit, min(2*limit, pageSize)
+		}
+		if asked := d.store.asked() - before; asked != want {
 			t.Errorf("%d entries: %d questions, want %d", n, asked, want)
 		}
 	}
@@ -142,7 +146,7 @@ func TestLoserOfARace(t *testing.T) {
 		{"sam PUT /dav/Workflow/Schedule/request", `> {"route": "bug", "type": "cron", "hour": 22}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Cases/new.json", `> {"route": "bug"}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Routes/r.yaml", `> @route`, "Idempotency-Key: k"},
-		{"eva PUT /dav/Admin/Users/dan.json", `> {}`, "Idempotency-Key: k"},
+		{"eva PUT /dav/Admin/Teams/crew.json", `> {}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Cases/17/Actions/resolve.json", `> {}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Cases/17/Labels/x", `> text`, "Idempotency-Key: k"},
 	} {
@@ -241,7 +245,7 @@ func TestHeaderSpelling(t *testing.T) {
 func TestNeverInternal(t *testing.T) {
 	t.Parallel()
 	known := map[int]bool{200: true, 201: true, 204: true, 206: true, 207: true, 304: true, 416: true}
-	for _, status := range []int{400, 403, 404, 405, 409, 412, 413, 415, 422, 423, 501} {
+	for _, status := range []int{400, 403, 404, 405, 409, 412, 413, 415, 422, 423} {
 		known[status] = true
 	}
 	random := rand.New(rand.NewPCG(2012, 1109))
@@ -283,7 +287,7 @@ func TestNeverInternal(t *testing.T) {
 			entry = furnish(t, d)
 		}
 	}
-	for _, status := range []int{200, 201, 204, 207, 400, 403, 404, 405, 409, 412, 413, 415, 422, 501} {
+	for _, status := range []int{200, 201, 204, 207, 400, 403, 404, 405, 409, 412, 413, 415, 422} {
 		if seen[status] == 0 {
 			t.Errorf("no request was answered %d: %v", status, seen)
 		}

@@ -3,6 +3,7 @@ package davfs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -58,8 +59,13 @@ func (d *drive) checkBrake(x *request, n node) error {
 	if err != nil || !running || d.overlays.deletions.admit(x.by.ID) {
 		return err
 	}
-	return errs.New(errs.NotDeletable, "You have deleted %d open cases within a minute, which canceled them; so that an emptied folder does not cancel them all, this one stays. To cancel it, PUT {\"state\": \"canceled\"} to it, or delete it after a minute in which you delete none.", maxDeletions)
+	refusal := errs.New(errs.NotDeletable, "You have deleted %d open cases within a minute, which canceled them; so that an emptied folder does not cancel them all, this one stays. To cancel it, PUT {\"state\": \"canceled\"} to it, or delete it after a minute in which you delete none.", maxDeletions)
+	refusal.Err = errBraked
+	return refusal
 }
+
+// errBraked is the cause of a refusal by the brake.
+var errBraked = errors.New("davfs: too many open cases were deleted within a minute")
 
 // running reports whether the case can still be canceled. What is not there is not.
 func (n caseFile) running(ctx context.Context) (bool, error) {

@@ -46,7 +46,7 @@ type moveSource interface {
 // canCopy reports whether COPY has something to copy there.
 func canCopy(n node) bool {
 	switch n.(type) {
-	case reader, streamer, documentFolder:
+	case reader, streamer, documentFolder, pastFolder:
 		return true
 	}
 	return false
@@ -55,7 +55,7 @@ func canCopy(n node) bool {
 // canMove reports whether MOVE can move it anywhere.
 func canMove(n node) bool {
 	switch n.(type) {
-	case movable, moveSource, documentFolder, scratchFolder:
+	case movable, moveSource, documentFolder, scratchFolder, pastFile, pastFolder:
 		return true
 	}
 	return false
@@ -94,6 +94,11 @@ func (t *transfer) run() (*answer, error) {
 	if from, within := documentAt(t.source); within {
 		if to, within := documentAt(to); within {
 			return t.withinDocuments(from, to)
+		}
+	}
+	if from, is := pastAt(t.source); is {
+		if to, within := documentAt(to); within {
+			return t.restoreVersion(from, to)
 		}
 	}
 	if a, done, err := t.moveSideFile(put, to); done || err != nil {
@@ -149,7 +154,7 @@ func (t *transfer) find() (err error) {
 	switch {
 	case t.move && t.shallow && t.about.dir:
 		return errs.New(errs.BadParameter, "MOVE of a folder moves everything in it: Depth must be infinity or absent (RFC 4918, section 9.9.2).")
-	case t.to.equal(t.at):
+	case t.to.equal(t.at) && !t.changesCase():
 		return errs.New(errs.NotAllowed, "The destination is the same as the source.")
 	case !t.move && !canCopy(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
@@ -157,6 +162,13 @@ func (t *transfer) find() (err error) {
 		return notMovable()
 	}
 	return nil
+}
+
+// changesCase reports whether a MOVE gives a resource of the workflow the same name in
+// other letters, which is another way to write it and no other place.
+func (t *transfer) changesCase() bool {
+	_, named := t.source.(movable)
+	return t.move && named && t.to.String() != t.at.String() && !t.to.Slash
 }
 
 // noPlace says that the folder of the destination does not exist, or is not
@@ -181,13 +193,20 @@ func documentAt(n node) (engine.DocumentPath, bool) {
 // withinDocuments copies or moves within Documents/: in one transaction of the
 // engine, which reads no content.
 func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error) {
-	req := t.engineRequest(t.Clock.Now())
-	req.If = t.sourceCondition
 	transfer := t.engine.Documents.CopyDocument
 	if t.move {
 		transfer = t.engine.Documents.MoveDocument
 	}
-	out, err := transfer(t.r.Context(), req, from, to, files.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
+	return t.transferred(func(ctx context.Context, req engine.Request, how files.Transfer) (*engine.Outcome, error) {
+		return transfer(ctx, req, from, to, how)
+	})
+}
+
+// transferred lets the engine copy or move into Documents/, and makes the answer.
+func (t *transfer) transferred(run func(context.Context, engine.Request, files.Transfer) (*engine.Outcome, error)) (*answer, error) {
+	req := t.engineRequest(t.Clock.Now())
+	req.If = t.sourceCondition
+	out, err := run(t.r.Context(), req, files.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
 	if err != nil {
 		return nil, err
 	}

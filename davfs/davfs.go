@@ -37,6 +37,10 @@ type Config struct {
 	// Status returns the HTTP status of a kind, for answers that hold several.
 	Status func(errs.Kind) int
 
+	// Weigh lets a request hold so many bytes in memory, all in all. Its error is the
+	// answer: there is no room. nil: there is as much as one likes.
+	Weigh func(ctx context.Context, bytes int64) error
+
 	MaxDocument int64 // bytes of a JSON document
 	MaxRoute    int64 // bytes of a route
 	MaxContent  int64 // bytes of a message
@@ -77,6 +81,9 @@ func newDrive(cfg Config) *drive {
 		if *limit.at <= 0 {
 			*limit.at = limit.value
 		}
+	}
+	if cfg.Weigh == nil {
+		cfg.Weigh = func(context.Context, int64) error { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = clock.Real{}.Now
@@ -172,11 +179,19 @@ func (d *drive) answer(x *request) (*answer, error) {
 	case http.MethodPost:
 		return d.post(x)
 	case http.MethodDelete:
-		return d.remove(x)
+		a, err := d.remove(x)
+		if err != nil {
+			d.rejectDelete(x, err)
+		}
+		return a, err
 	case http.MethodOptions:
 		return d.options(x)
 	case "MKCOL":
-		return d.mkcol(x)
+		a, err := d.mkcol(x)
+		if err != nil {
+			d.rejectFolder(x, err)
+		}
+		return a, err
 	case "COPY", "MOVE":
 		return d.copyOrMove(x)
 	case "LOCK":
@@ -207,9 +222,6 @@ func (x *request) place() (node, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if later, ok := n.(unbuilt); ok {
-		return nil, later.err()
 	}
 	return n, nil
 }

@@ -12,6 +12,7 @@
 //	      <uuid>/occurrences.json        resolves, is not listed
 //	    Routes/                          node_route.go
 //	      <route>.yaml, <route>.json
+//	      <route>.scenario.yaml, .json   node_scenario.go
 //	      <route>/                       node_drop.go
 //	        <name>                       a dropped file, to its author
 //	        Board/<state>/<id> ….json    node_board.go
@@ -29,12 +30,14 @@
 //	        Labels/<label>               node_message.go
 //	        Files/<name>                 node_casefiles.go
 //	        log.json, log.txt
+//	        diagram.svg, .txt, .mmd      node_picture.go
 //	    Worklist/<list>/<task>.json      node_worklist.go
 //	    Status/schedule/, cases/         node_status.go
 //	    Archive/<yyyy>/<mm>/<id>.json    node_archive.go
 //	    Calendar/upcoming.ics            node_root.go
 //	    Schemas/<name>.schema.json       node_schema.go
 //	  Documents/<context>/…              node_documents.go
+//	    .history/                        node_past.go
 //	  Account/                           node_account.go
 //	    me.json, people.json
 //	    AppPasswords/, CalendarLinks/
@@ -50,8 +53,8 @@
 //	  <caseId>/<uuid>, <caseId>/<name>   of one that is bound to a case
 //
 // Every folder of resources has the hidden keys .contents and .ls
-// (node_hidden.go). Schedule/, Routes/ and Cases/ have .history/ (node_history.go),
-// which is not listed. Side files are kept everywhere but in Documents/ and
+// (node_hidden.go); the others have .ls (node_names.go). Schedule/, Routes/ and
+// Cases/ have .history/ (node_history.go), which is not listed. Side files are kept everywhere but in Documents/ and
 // /attachfs/ (node_scratch.go), and Rejected/ is in a folder of the workflow
 // while it holds something (rejected.go). Places that are not built yet answer
 // 501.

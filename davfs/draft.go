@@ -12,7 +12,7 @@ import (
 
 // An empty PUT of a mounting client means nothing yet: Windows and the Finder make
 // a file before they fill it. It becomes a draft, or leaves the stored version in
-// force (docs/contract/drive.md#drafts).
+// force (docs/contract/drive.md#draft-files).
 
 // draftable reports whether the PUT means nothing if it is empty.
 func (p *putRequest) draftable() bool { return p.mounted() && !p.dryRun && !p.ofSideFile() }

@@ -32,6 +32,8 @@ type overlays struct {
 
 	recentlyDeleted *recentActions[[]byte] // sources that were deleted a moment ago
 	deletions       *brake                 // of open cases
+
+	braked *recentActions[struct{}] // users who have been told that the brake holds
 }
 
 func newOverlays(now func() time.Time) *overlays {
@@ -43,6 +45,8 @@ func newOverlays(now func() time.Time) *overlays {
 
 		recentlyDeleted: newRecentActions[[]byte](now, refusalLifetime, maxRefusals, echoBytes),
 		deletions:       newBrake(now),
+
+		braked: newRecentActions[struct{}](now, brakeWindow, maxBraked, 1),
 	}
 }
 

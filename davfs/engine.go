@@ -21,6 +21,7 @@ type Engine struct {
 	Actions     Actions
 	Timers      Timers
 	Routes      Routes
+	Scenarios   Scenarios
 	Parties     Parties
 	Holds       Holds
 	Hooks       Hooks
@@ -29,6 +30,7 @@ type Engine struct {
 	Accounts    Accounts
 	Calendars   Calendars
 	Status      Status
+	Pictures    Pictures
 	Audit       AuditLog
 	Letters     Letters
 	Documents   Documents
@@ -47,6 +49,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Actions:     e.Cases,
 		Timers:      e.Cases,
 		Routes:      e.Routes,
+		Scenarios:   e.Scenarios,
 		Parties:     e.Accounts,
 		Holds:       e.Holds,
 		Hooks:       e.Hooks,
@@ -55,6 +58,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Accounts:    e.Accounts,
 		Calendars:   e.Calendars,
 		Status:      e.Status,
+		Pictures:    e.Pictures,
 		Audit:       e,
 		Letters:     e.Letters,
 		Documents:   e.Files,
@@ -148,6 +152,15 @@ type Routes interface {
 	MigrateRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	DeleteRoute(ctx context.Context, req engine.Request, name string, force bool) error
 	RenameRoute(ctx context.Context, req engine.Request, name, newName string) (*engine.Outcome, error)
+}
+
+// Scenarios are the stories beside routes, each by the name of its route.
+type Scenarios interface {
+	Scenario(ctx context.Context, by identity.Principal, route string) (*engine.Resource, error)
+	Scenarios(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
+	PutScenario(ctx context.Context, req engine.Request, route string, yaml bool, body []byte) (*engine.Outcome, error)
+	DeleteScenario(ctx context.Context, req engine.Request, route string) error
+	MoveScenario(ctx context.Context, req engine.Request, route, to string, overwrite bool) (*engine.Outcome, error)
 }
 
 // Drops are the files dropped into the folders of routes, and the boards
@@ -255,6 +268,18 @@ type Documents interface {
 	CopyDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
 	MoveDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
 	MayTake(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Taken, error)
+
+	// What was overwritten and deleted, by paths through .history/ of a folder.
+	HasVersions(ctx context.Context, by identity.Principal, folder engine.DocumentPath) (bool, error)
+	Version(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.VersionSpot, error)
+	VersionsBelow(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.VersionListing, error)
+	VersionPage(ctx context.Context, by identity.Principal, path files.VersionPath, f engine.Filter) ([]engine.Resource, error)
+	OpenVersion(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.OpenDocument, error)
+	DeleteVersion(ctx context.Context, req engine.Request, path files.VersionPath) error
+	RestoreVersion(ctx context.Context, req engine.Request, from files.VersionPath, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
+
+	// KeepUnsaved keeps what a PUT was refused.
+	KeepUnsaved(ctx context.Context, req engine.Request, path engine.DocumentPath, u files.Unsaved) error
 
 	// PatchDocument sets properties, and removes those without XML. Where it
 	// is one of them that fails, failed is its index.

@@ -274,7 +274,7 @@ func pathError(op, name string, err error) error {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	case errs.Precondition, errs.NameTaken:
 		is = fs.ErrExist
-	case errs.BadParameter, errs.NotParseable, errs.Invalid, errs.EmptyDocument, errs.NameNotAllowed, errs.MediaType, errs.TooLarge:
+	case errs.BadParameter, errs.NotParseable, errs.Invalid, errs.ScenarioBroken, errs.EmptyDocument, errs.NameNotAllowed, errs.MediaType, errs.TooLarge:
 		is = fs.ErrInvalid
 	case errs.Internal, errs.Unavailable, errs.Full:
 		return &fs.PathError{Op: op, Path: name, Err: err}

@@ -107,6 +107,9 @@ func (d *drive) getFile(w http.ResponseWriter, x *request, n reader) error {
 	r.Header.Del("If-Unmodified-Since")
 	prepareRange(r.Header, about.size)
 	http.ServeContent(w, r, "", about.modified, content)
+	if c, checked := content.(interface{ Err() error }); checked && c.Err() != nil {
+		panic(http.ErrAbortHandler) // else a compressed answer would end as if it were whole
+	}
 	return nil
 }
 

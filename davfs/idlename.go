@@ -23,7 +23,7 @@ func (p *putRequest) noteIdle(ctx context.Context) {
 	}
 	at := target.scratchAt()
 	moved := p.transferBy == "MOVE"
-	if _, inside := at.parent.(sideFileNode); inside || !chosenName(at.name) || moved && sideFile(at.name) {
+	if _, inside := at.parent.(sideFileNode); inside || !at.chosen() || moved && sideFile(at.name) {
 		return
 	}
 	err := p.engine.Scratch.NoteIdle(ctx, engine.Request{By: p.by, Now: p.wall}, at.place(), idleText(at, moved))
@@ -49,6 +49,31 @@ func chosenName(name string) bool {
 		return true
 	}
 	return strings.HasSuffix(folded, ".bak") && !strings.HasPrefix(folded, ".")
+}
+
+// chosen reports whether a person may have given the file its name, or may wait for what
+// it does. In a drop folder that is each file but those that desktops and editors keep for
+// themselves: a download that is not finished, or a hidden file, starts no case there.
+func (n scratchPlace) chosen() bool {
+	if _, isDrop := n.parent.(dropFolder); !isDrop {
+		return chosenName(n.name)
+	}
+	folded := strings.ToLower(n.name)
+	for _, begin := range [...]string{"._", "~$", ".~", ".goutputstream-", ".fuse_hidden", ".nfs", "#"} {
+		if strings.HasPrefix(folded, begin) {
+			return false
+		}
+	}
+	for _, end := range [...]string{"~", ".swp", ".swx", ".swo", "___jb_tmp___", "___jb_old___"} {
+		if strings.HasSuffix(folded, end) {
+			return false
+		}
+	}
+	switch folded {
+	case "4913", "thumbs.db", "desktop.ini", "autorun.inf", ".ds_store", ".directory":
+		return false
+	}
+	return !strings.Contains(folded, ".sb-")
 }
 
 // documentName returns the name under which a person would have stored a document.

@@ -116,36 +116,7 @@ func legalWord(name string) bool {
 
 // sideFile reports whether the name is one that editors and desktops write
 // beside a document (docs/contract/drive.md#side-files): never a resource.
-func sideFile(name string) bool {
-	folded := strings.ToLower(name)
-	switch folded {
-	case "4913", "thumbs.db", "desktop.ini", "autorun.inf":
-		return true
-	}
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || strings.HasSuffix(name, "~") ||
-		len(name) > 2 && name[0] == '#' && name[len(name)-1] == '#' {
-		return true
-	}
-	for _, end := range [...]string{
-		".tmp", ".bak", ".swp", ".swx", ".swo", ".part", ".partial", ".crdownload", "___jb_tmp___", "___jb_old___",
-	} {
-		if strings.HasSuffix(folded, end) {
-			return true
-		}
-	}
-	return strings.Contains(folded, ".sb-") || sixMore(folded)
-}
-
-// sixMore reports whether a document's extension is followed by a dot and
-// six characters, as temporary files of libraries are ("a.json.Xy12Zz").
-func sixMore(folded string) bool {
-	i := strings.LastIndexByte(folded, '.')
-	if i < 0 || utf8.RuneCountInString(folded[i+1:]) != 6 {
-		return false
-	}
-	_, ext := splitName(folded[:i])
-	return ext != ""
-}
+func sideFile(name string) bool { return filename.Temporary(name) }
 
 // parseID reads an id as a name spells it: digits, without leading zeros.
 func parseID(text string) (int64, bool) {

@@ -95,7 +95,9 @@ func (n partyFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
 }
 
-func (n partyFile) putRules() putRules { return putRules{illegal: n.illegal} }
+func (n partyFile) putRules() putRules {
+	return putRules{illegal: n.illegal, secret: n.kind == identity.User}
+}
 
 func (n partyFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
 	return n.engine.Parties.PutParty(ctx, req, n.kind, n.name, in.data)

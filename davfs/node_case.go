@@ -195,8 +195,9 @@ func (n caseFolder) child(_ context.Context, name string) (node, error) {
 		return n.log(), nil
 	case same(name, "log.txt"):
 		return n.logText(), nil
-	case same(name, "diagram.svg"):
-		return unbuilt("Cases/<id>/" + name), nil
+	}
+	if at := n.picture(name, pictureName, n.drawn); at != nil {
+		return at, nil
 	}
 	for _, own := range n.own() {
 		if same(name, own.name) {
@@ -241,7 +242,8 @@ func (n caseFolder) list(ctx context.Context) ([]*info, error) {
 		}
 		out = append(out, about)
 	}
-	return out, nil
+	pictures, err := n.pictures(ctx, n.drawn)
+	return append(out, pictures...), err
 }
 
 // result names the file in which an ended case shows what came of it.

@@ -15,7 +15,7 @@ func TestFilesOfACase(t *testing.T) {
 		curl LIST Cases/19/Files/ | | 207 | Invoice~4711.pdf
 		curl GET Cases/19/Files/Invoice~4711.pdf | | 200 | paid
 		curl GET Cases/19.json | | 200 | (?s:.*"title": "Invoice~4711".*)
-		davfs2 LIST Cases/19/ | | 207 | Actions Files Labels Messages Outbox Timers input log.json log.txt
+		davfs2 LIST Cases/19/ | | 207 | Actions Files Labels Messages Outbox Timers diagram.mmd diagram.svg diagram.txt input log.json log.txt
 		davfs2 PUT Cases/19/Files/Invoice~4711.pdf | other | 403
 		davfs2 DELETE Cases/19/Files/Invoice~4711.pdf | | 403
 		curl GET Cases/19/Files/Invoice~4711.pdf | | 200 | paid

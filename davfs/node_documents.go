@@ -130,6 +130,9 @@ func (n documentPath) child(_ context.Context, name string) (node, error) {
 	if at := documentKey(n.scope, documentFolder{documentPath: n}, name); at != nil {
 		return at, nil
 	}
+	if name == historyName {
+		return pastPlace{n.scope, files.VersionPath{Folder: n.path}}, nil
+	}
 	return documentPath{n.scope, append(slices.Clip(n.path), name)}, nil
 }
 

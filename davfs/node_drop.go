@@ -44,10 +44,11 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 		return boardFolder(n), nil
 	case same(name, hooksName):
 		return hooksFolder(n), nil
-	case same(name, "diagram.svg"):
-		return unbuilt("Routes/<route>/diagram.svg"), nil
 	case digits(name):
 		return n.caseOf(ctx, name)
+	}
+	if at := n.picture(name, pictureName, n.drawn); at != nil {
+		return at, nil
 	}
 	return dropFile{scope: n.scope, route: n.route, name: norm.NFC.String(name)}, nil
 }
@@ -55,8 +56,8 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 // reserved answers the names that mean something else in a drop folder
 // (docs/contract/drive.md#legal-names).
 func (n dropFolder) reserved(name string) error {
-	for _, taken := range []string{"Board", hooksName, "Versions", "Rejected", "diagram.svg"} {
-		if same(name, taken) {
+	for _, taken := range []string{"Board", hooksName, "Versions", "Rejected"} {
+		if same(name, taken) || isPicture(name) {
 			return errs.New(errs.NameNotAllowed, "The name %q is reserved in the folder of a route; choose another.", name)
 		}
 	}
@@ -113,7 +114,8 @@ func (n dropFolder) list(ctx context.Context) ([]*info, error) {
 	for i := range dropped {
 		out = append(out, messageInfo(dropped[i].Name, &dropped[i].Input))
 	}
-	return out, nil
+	pictures, err := n.pictures(ctx, n.drawn)
+	return append(out, pictures...), err
 }
 
 func (n dropFolder) filters() []string {
@@ -196,7 +198,11 @@ func (n dropFile) put(ctx context.Context, req engine.Request, in *upload) (*eng
 // been made and nothing moved, so it is 201.
 func (n dropFile) describe(a *answer, o *engine.Outcome) {
 	at := func(file string) []string { return []string{"dav", "Workflow", "Routes", o.Route, o.Name, file} }
-	a.locate(at("input")...)
+	if o.Draft != nil { // there is something to be done first
+		a.locate("dav", "Workflow", "Cases", o.Name+".json")
+	} else {
+		a.locate(at("input")...)
+	}
 	a.add("X-COILS-WORKFLOW-PROCESS-ID", o.Name)
 	a.add("X-COILS-WORKFLOW-MESSAGE-UUID", o.Message.String())
 	a.add("X-COILS-WORKFLOW-MESSAGE-LABEL", store.LabelInput)

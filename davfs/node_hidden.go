@@ -13,7 +13,7 @@ import (
 	"flowdrive/internal/document"
 )
 
-// pageSize is how many resources a stream asks for at once: no transaction
+// pageSize is how many resources a stream asks for at once at most: no transaction
 // is held while they are sent.
 const pageSize = 500
 
@@ -81,7 +81,7 @@ func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) 
 		return nil, "", err
 	}
 	limit := f.Limit
-	if f.Limit = pageSize; limit > 0 {
+	if f.Limit = firstPage; limit > 0 {
 		f.Limit = limit + 1
 	}
 	page, err := n.folder.page(ctx, f)
@@ -99,11 +99,27 @@ func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) 
 	return func(_ context.Context, w io.Writer) error { return n.array(w).write(page).end() }, next, nil
 }
 
+// The pages of a stream: the first is small, since nobody knows how large its
+// resources are, and each is at most twice as long as the one before.
+const (
+	firstPage = 16
+	pageBytes = 4 << 20 // of a page whose resources are as large as the largest of the page before
+)
+
+// nextPage returns how many resources the page after one with that limit has.
+func nextPage(page []engine.Resource, limit int) int {
+	largest := 1
+	for i := range page {
+		largest = max(largest, len(page[i].Form))
+	}
+	return max(1, min(pageSize, 2*limit, pageBytes/largest))
+}
+
 // writeAll writes the page and all that follow.
 func (n hiddenFile) writeAll(ctx context.Context, w io.Writer, f engine.Filter, page []engine.Resource) error {
 	array := n.array(w)
 	for array.write(page); array.err == nil && len(page) >= f.Limit; array.write(page) {
-		f.After = page[len(page)-1].Seq
+		f.After, f.Limit = page[len(page)-1].Seq, nextPage(page, f.Limit)
 		var err error
 		if page, err = n.folder.page(ctx, f); err != nil {
 			return err

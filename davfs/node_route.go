@@ -28,6 +28,9 @@ func (n routesFolder) child(_ context.Context, name string) (node, error) {
 	if ext == "" {
 		return dropFolder{n.scope, name}, nil
 	}
+	if route, is := ofScenario(stem); is {
+		return scenarioFile{n.scope, route, ext}, nil
+	}
 	return routeFile{n.scope, stem, ext}, nil
 }
 
@@ -40,7 +43,11 @@ func (n routesFolder) list(ctx context.Context) ([]*info, error) {
 	for i := range routes {
 		out = append(out, n.listed(&routes[i]), folderInfo(routes[i].Name, routes[i].Modified))
 	}
-	return out, nil
+	scenarios, err := n.engine.Scenarios.Scenarios(ctx, n.by)
+	for i := range scenarios {
+		out = append(out, scenarioInfo(&scenarios[i]))
+	}
+	return out, err
 }
 
 // means reports whether a route has the name: it is its folder's.

@@ -3,6 +3,7 @@ package davfs
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"flowdrive/engine"
 )
@@ -22,12 +23,18 @@ func (n versionsFolder) stat(ctx context.Context) (*info, error) {
 }
 
 func (n versionsFolder) child(_ context.Context, name string) (node, error) {
-	stem, ext := splitName(name)
+	stem, ext, _ := strings.Cut(name, ".")
 	number, ok := parseID(stem)
-	if ext != ".json" || !ok {
+	if !ok {
 		return nil, absent()
 	}
-	return n.version(number), nil
+	if same(ext, "json") {
+		return n.version(number), nil
+	}
+	if at := n.picture(name, stem, n.drawn(number)); at != nil {
+		return at, nil
+	}
+	return nil, absent()
 }
 
 func (n versionsFolder) list(ctx context.Context) ([]*info, error) {

@@ -143,6 +143,13 @@ func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
 	return out, nil
 }
 
+// hasMeaning reports whether a name without the extension of a task means something:
+// nothing but a task does in a list that can be written, so that programs may save by a
+// temporary file and a rename.
+//
+//nolint:unparam // sideFileFolder's method may fail
+func (n worklistFolder) hasMeaning(context.Context, string) (bool, error) { return n.readOnly(), nil }
+
 func (n worklistFolder) filters() []string { return []string{"route", "role", "context", "q"} }
 
 func (n worklistFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {

@@ -228,8 +228,11 @@ func (o *overlay) check(c engine.Condition, v engine.Version) error {
 func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 	members, err := dir.list(ctx)
 	_, isSideFile := dir.(sideFileNode)
-	if err != nil || isSideFile || !scratchArea(x.at.Segments) {
+	if err != nil || isSideFile {
 		return members, err
+	}
+	if !scratchArea(x.at.Segments) {
+		return x.withVersions(ctx, dir, members)
 	}
 	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
 	own, err := x.engine.Scratch.ScratchIn(ctx, x.by, x.wall, here, rejected)

@@ -124,7 +124,7 @@ func listedNames(multistatus string) []string {
 }
 
 // TestDrafts: an empty PUT of what mounts the drive means nothing yet
-// (docs/contract/drive.md#drafts).
+// (docs/contract/drive.md#draft-files).
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -162,9 +162,9 @@ func TestDrafts(t *testing.T) {
 			davfs2 PUT Schedule/a.json If-Match: @etag | {"route":"bug","type":"cron","hour":22} | 201`,
 		"a dropped file": `
 			windows PUT Routes/tip/a.csv | '' | 201
-			windows LIST Routes/tip/ | | 207 | Board Hooks Versions a.csv
+			windows LIST Routes/tip/ | | 207 | Board Hooks Versions a.csv diagram.mmd diagram.svg diagram.txt
 			windows PUT Routes/tip/a.csv | a,b | 201
-			windows LIST Routes/tip/ | | 207 | Board Hooks Versions a.csv
+			windows LIST Routes/tip/ | | 207 | Board Hooks Versions a.csv diagram.mmd diagram.svg diagram.txt
 			windows PUT Routes/tip/a.csv | '' | 204
 			windows GET Routes/tip/a.csv | | 200 | a,b
 			windows PUT Routes/tip/Board | '' | 422
@@ -328,7 +328,7 @@ func TestRejectedWhereverItWasRefused(t *testing.T) {
 	newScene(t).play(strings.ReplaceAll(`
 		davfs2 PUT Cases/18/photo.jpg | pixels | 404
 		curl PUT Cases/18/script.jpg | pixels | 404
-		davfs2 LIST Cases/18/ | | 207 | Actions Files Labels Messages Outbox Rejected Timers input log.json log.txt
+		davfs2 LIST Cases/18/ | | 207 | Actions Files Labels Messages Outbox Rejected Timers diagram.mmd diagram.svg diagram.txt input log.json log.txt
 		davfs2 LIST Cases/18/Rejected/ | | 207 | 20261120T120000Z%20photo.jpg 20261120T120000Z%20photo.jpg.txt
 		davfs2 GET Cases/18/Rejected/@photo.jpg | | 200 | pixels
 		davfs2 GET Cases/18/Rejected/@photo.jpg.txt | | 200 | (?s:/dav/Workflow/Cases/18/photo.jpg was not saved.*)
@@ -347,9 +347,9 @@ func TestRejectedWhereverItWasRefused(t *testing.T) {
 		davfs2 PUT Routes/bug/Board | quote | 422
 		davfs2 GET Routes/bug/Rejected/@Board | | 200 | quote
 
-		davfs2 MOVE Routes/tip/Board/open/18.json -> Routes/tip/Board/open/18.json | | 403
 		davfs2 MOVE Routes/tip/Board/open/18.json -> Routes/tip/Board/never/18.json | | 409
 		davfs2 GET Routes/tip/Rejected/@18.json.txt | | 200 | (?s:/dav/Workflow/Routes/tip/Board/open/18.json was not moved to /dav/Workflow/Routes/tip/Board/never/18.json.*)
+		davfs2 LIST Routes/tip/Board/ | | 207 | done open
 		davfs2 MOVE Worklist/Offered/18.resolve.json -> Worklist/Warnings/18.resolve.json | | 403
 		davfs2 GET Worklist/Warnings/Rejected/@18.resolve.json.txt | | 200 | (?s:.*Tasks can be moved from Offered to Accepted.*)
 		davfs2 LIST Worklist/Warnings/ | | 207 | Rejected

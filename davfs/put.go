@@ -60,6 +60,9 @@ func (d *drive) put(x *request) (*answer, error) {
 		return nil, err
 	}
 	a, err := p.run()
+	if err != nil {
+		d.keepUnsaved(x, p, err)
+	}
 	if err != nil && p.rememberRefused(x.r.Context(), err) {
 		d.rejectPut(x, p, err)
 		p.restore(x.r.Context(), err)
@@ -224,9 +227,12 @@ func (p *putRequest) headers() (err error) {
 		p.key = nil
 	}
 	p.whole = returnPreference(h.Values("Prefer")) == "representation"
-	p.in = newUpload(p.r, p.limit())
+	p.in = p.newUpload(p.r, p.limit())
 	if p.rules.content && p.draftable() {
 		p.in.kept = &kept{limit: p.MaxDocument}
+		if err := p.Weigh(p.r.Context(), keptWeight(p.r.ContentLength, p.MaxDocument)); err != nil {
+			return err
+		}
 	}
 	p.in.query = p.query
 	if p.at.inDocuments() {
@@ -339,6 +345,7 @@ func (p *putRequest) perform() (*answer, error) {
 	}
 	p.updateOverlays(ctx, out, a)
 	p.noteIdle(ctx)
+	p.noteDraft(out)
 	return a, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 )
 
@@ -151,7 +152,7 @@ func (q query) filter() (engine.Filter, error) {
 
 // lives are the states of a case's life (docs/contract/drive.md#case).
 func lives() []string {
-	return []string{"queued", "active", "suspended", "completed", "closed", "canceled", "failed"}
+	return []string{machine.StateDraft, "queued", "active", "suspended", "completed", "closed", "canceled", "failed"}
 }
 
 // following returns the query of the page after the resource of that

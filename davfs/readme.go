@@ -16,6 +16,9 @@ Schedule/   What shall happen when. Each file is a schedule entry: a route, and
 
 Routes/     What can happen: the definitions. <route>.yaml or <route>.json is
             one, as it was stored; change it and save it for a new version.
+              Routes/<route>.scenario.yaml       a story of the route, played each
+                                                 time that either is saved; the
+                                                 drive refuses what breaks it
               Routes/<route>/                    drop any other file here, and a
                                                  case starts with it as input
               Routes/<route>/Board/<state>/      its cases, by state
@@ -34,6 +37,7 @@ Cases/      What is happening: one file and one folder for each case.
               Cases/<id>/Outbox/                 mails, requests and commands:
                                                  what became of each attempt
               Cases/<id>/log.txt, log.json       who did what, and when
+              Cases/<id>/diagram.svg             where it is in its route
 
 Worklist/   What you have to do yourself: a file for each task.
               Worklist/Offered/                  what you may take on or do;
@@ -138,7 +142,8 @@ Schedule, Routes, Cases and Actions, whatever does not end in .json, .yaml or
 .yml.
 
 Schedule, Routes and Cases each have a folder .history with what you
-overwrote or deleted in the last 30 days. Copy a file back from it.
+overwrote or deleted in the last 30 days. Copy a file back from it. So has
+each folder in Documents, for all that was in it: its trash as well.
 
 Windows takes no folder of more than a million bytes: it is shown the newest
 2,000 files of a folder, or fewer if their names are long. The others are there

@@ -154,6 +154,8 @@ func (d *drive) deletedSource(x *request, n node) ([]byte, error) {
 		}
 	case routeFile:
 		source = n
+	case scenarioFile:
+		source = n
 	}
 	if source == nil {
 		return nil, nil

@@ -24,7 +24,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 	if !x.mounted() || !told(refusal) || p != nil && !p.draftable() || x.asksWhetherThere(refusal) {
 		return
 	}
-	in, limit := newUpload(x.r, d.MaxDocument), d.MaxDocument
+	in, limit := d.newUpload(x.r, d.MaxDocument), d.MaxDocument
 	if p != nil && p.in != nil {
 		in, limit = p.in, max(d.MaxDocument, p.in.limit)
 	}
@@ -32,7 +32,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 	if whole && len(body) == 0 {
 		return // clients make a file before they fill it
 	}
-	text := reasons(x.at, refusal, x.wall)
+	text := reasons(x.at, refusal, x.wall) + besideRejected
 	if conflict := errs.Is(refusal, errs.Precondition) || errs.Is(refusal, errs.Locked); conflict && p != nil && !p.rules.content {
 		text += p.storedText(x.r.Context())
 	}
@@ -79,6 +79,40 @@ func (t *transfer) rejectMove(refusal error) {
 		return
 	}
 	t.keepRefusal(t.request, files.Refusal{Reasons: notMoved(t.at, t.to, refusal, t.wall)}, t.to)
+}
+
+// rejectDelete keeps why a mounting client could not delete something of the workflow.
+func (d *drive) rejectDelete(x *request, refusal error) {
+	d.rejectOther(x, refusal, "deleted")
+}
+
+// rejectFolder keeps why a mounting client could not make a folder in the workflow.
+func (d *drive) rejectFolder(x *request, refusal error) {
+	d.rejectOther(x, refusal, "made")
+}
+
+// rejectOther keeps why something was not done that sends no content. What is not there
+// was not asked for by a person, and a part of the brake's refusals says it for all.
+func (d *drive) rejectOther(x *request, refusal error, done string) {
+	if !x.mounted() || !told(refusal) || sideFile(x.at.Name()) {
+		return
+	}
+	switch errs.KindOf(refusal) {
+	case errs.NotFound, errs.BadParameter, errs.Method, errs.Precondition, errs.MediaType:
+		return
+	default:
+	}
+	if errors.Is(refusal, errBraked) && d.overlays.braked.has(userPath{by: x.by.ID}) {
+		return
+	} else if errors.Is(refusal, errBraked) {
+		d.overlays.braked.add(userPath{by: x.by.ID}, struct{}{}, 0)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s was not %s on %s.\n", x.at.String(), done, x.wall.UTC().Format(timeInNotes))
+	b.WriteString("Nothing has changed. The reasons:\n\n")
+	writeReasons(&b, refusal)
+	b.WriteString("\nThis file is deleted after a day.\n")
+	d.keepRefusal(x, files.Refusal{Reasons: b.String()}, x.at)
 }
 
 // told reports whether somebody is told of a refusal by a file: not of what says
@@ -132,7 +166,7 @@ func (x *request) nearestFolder(ctx context.Context, at address) (address, error
 // may mean something else.
 func keepsRejected(n node) bool {
 	switch n.(type) {
-	case boardFolder, labelsFolder, caseFiles:
+	case boardFolder, stateFolder, labelsFolder, caseFiles:
 		return false
 	}
 	_, is := n.(folder)
@@ -145,9 +179,11 @@ func reasons(at address, refusal error, now time.Time) string {
 	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format(timeInNotes))
 	b.WriteString("What is stored there has not changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
-	b.WriteString("\nThe file beside this one has what was sent, unless it was too large to be kept.\nBoth are deleted after a day.\n")
 	return b.String()
 }
+
+// besideRejected ends the reasons in Rejected/.
+const besideRejected = "\nThe file beside this one has what was sent, unless it was too large to be kept.\nBoth are deleted after a day.\n"
 
 // notMoved says in plain language why something was not moved.
 func notMoved(from, to address, refusal error, now time.Time) string {
@@ -174,6 +210,10 @@ func writeReasons(b *strings.Builder, refusal error) {
 	}
 	if len(e.Faults) == 0 {
 		b.WriteString("- " + e.Detail + "\n")
+	}
+	if e.Kind == errs.ScenarioBroken {
+		fmt.Fprintf(b, "\nThese are places in %v, the story by which the route is tried before it is stored.\n"+
+			"To change the route and its scenario together, delete the scenario, store the route,\nand then the scenario.\n", e.Extra["scenario"])
 	}
 }
 

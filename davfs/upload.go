@@ -2,6 +2,7 @@ package davfs
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/files"
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
 
@@ -40,18 +42,20 @@ type upload struct {
 
 	kept *kept // of a body that is streamed, in case it is refused; nil: nothing
 
+	weigh func(ctx context.Context, bytes int64) error // see Config.Weigh
+
 	r     *http.Request
 	begun *bufio.Reader // what was looked into
 	limit int64
 	read  bool
 }
 
-func newUpload(r *http.Request, limit int64) *upload {
+func (d *drive) newUpload(r *http.Request, limit int64) *upload {
 	mediaType := r.Header.Get("Content-Type")
 	if mediaType == "" {
 		mediaType = "application/octet-stream"
 	}
-	return &upload{mediaType: mediaType, r: r, limit: limit}
+	return &upload{mediaType: mediaType, r: r, limit: limit, weigh: d.Weigh}
 }
 
 // content returns the body for the engine. Without a Content-Type the media type
@@ -109,12 +113,42 @@ func (u *upload) readAll() error {
 		return u.fault
 	}
 	u.stream(nil)
-	data, err := io.ReadAll(u.body)
-	if err != nil {
+	data, err := u.weighed()
+	switch {
+	case u.fault != nil:
 		return u.fault
+	case err != nil:
+		return err
 	}
 	u.data = data
 	return nil
+}
+
+// weighed reads the body when there is room in memory for what it may be, and then
+// keeps the room for what it is.
+func (u *upload) weighed() ([]byte, error) {
+	const unannounced = 64 << 10 // that is read of a body before more room is asked for
+	ctx, announced := u.r.Context(), u.r.ContentLength
+	first := announced
+	if announced < 0 {
+		first = unannounced
+	}
+	if err := u.weigh(ctx, document.MostWeight(first)); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(u.body, first+1))
+	if err == nil && announced < 0 && int64(len(data)) > first {
+		if err := u.weigh(ctx, document.MostWeight(u.limit)); err != nil {
+			return nil, err
+		}
+		var rest []byte
+		rest, err = io.ReadAll(u.body)
+		data = append(data, rest...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, u.weigh(ctx, document.Weight(data))
 }
 
 // stream makes body ready, which counts what is read and hashes it for the
@@ -148,6 +182,16 @@ type kept struct {
 	over  bool
 }
 
+// keptWeight returns how many bytes of memory the beginning of a body of that length
+// takes, -1 for one that is not announced.
+func keptWeight(length, limit int64) int64 {
+	const growth = 2 // of the slice
+	if length < 0 || length > limit {
+		length = limit
+	}
+	return growth * length
+}
+
 func (k *kept) add(p []byte) {
 	if k.over = k.over || int64(len(k.data)+len(p)) > k.limit; k.over {
 		k.data = nil
@@ -164,9 +208,9 @@ func (u *upload) refused(limit int64) (body []byte, whole bool) {
 		return nil, !errs.Is(u.fault, errs.TooLarge)
 	case u.read:
 		return u.data, true
-	case u.body == nil && (u.r.Header.Get("Expect") != "" || u.r.ContentLength > limit):
+	case u.unread() && (u.r.Header.Get("Expect") != "" || u.r.ContentLength > limit):
 		return nil, false
-	case u.body == nil:
+	case u.unread():
 		u.kept, u.limit = &kept{limit: limit}, limit
 		u.stream(nil)
 	case u.kept == nil:
@@ -176,6 +220,12 @@ func (u *upload) refused(limit int64) (body []byte, whole bool) {
 		return nil, !errs.Is(u.fault, errs.TooLarge)
 	}
 	return u.kept.data, !u.kept.over
+}
+
+// unread reports whether nothing was read of the body yet.
+func (u *upload) unread() bool {
+	b, streamed := u.body.(*bodyReader)
+	return u.body == nil || streamed && b.n == 0 && u.kept == nil
 }
 
 // finish reads what is left of a streamed body, for its digest.

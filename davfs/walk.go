@@ -117,14 +117,14 @@ type unresolved interface {
 func (s *scope) walk(ctx context.Context, a address) (node, error) {
 	at := s.root()
 	for i, name := range a.Segments {
-		if n, ok := at.(unbuilt); ok {
-			return n, nil // and so is everything below it
-		}
 		dir, ok := at.(folder)
 		if !ok {
 			return nil, absent()
 		}
 		next, err := s.scratchChild(ctx, dir, a.Segments[:i], name)
+		if next == nil && err == nil {
+			next = s.namesOf(dir, a.Segments[:i], name)
+		}
 		if next == nil && err == nil {
 			next, err = dir.child(ctx, name)
 		}
@@ -144,11 +144,3 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 func absent() error {
 	return errs.New(errs.NotFound, "There is nothing at this address, or you may not see it.")
 }
-
-// unbuilt is a place of the drive's contract that answers openly that it is
-// not there yet.
-type unbuilt string
-
-func (n unbuilt) stat(context.Context) (*info, error) { return nil, n.err() }
-
-func (n unbuilt) err() error { return errs.New(errs.NotBuilt, "%s is not built yet.", string(n)) }

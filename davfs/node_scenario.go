@@ -1,0 +1,128 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// scenarioEnd is how the names of scenarios end before their extension.
+const scenarioEnd = ".scenario"
+
+// ofScenario cuts off what makes a name the name of a route's scenario. stem is the name
+// without its extension.
+func ofScenario(stem string) (route string, is bool) {
+	n := len(stem) - len(scenarioEnd)
+	if n <= 0 || !strings.EqualFold(stem[n:], scenarioEnd) {
+		return stem, false
+	}
+	return stem[:n], true
+}
+
+// scenarioFile is Routes/<route>.scenario.yaml or .json: the story that a route is played
+// by before it is stored (docs/contract/routes.md#9-scenarios).
+type scenarioFile struct {
+	*scope
+	route string
+	ext   string
+}
+
+func (n scenarioFile) illegal() error { return routeFile{n.scope, n.route, n.ext}.illegal() }
+
+func (n scenarioFile) yaml() bool { return n.ext != ".json" }
+
+// load returns the scenario, if it can be had in this spelling.
+func (n scenarioFile) load(ctx context.Context) (*engine.Resource, error) {
+	if n.illegal() != nil {
+		return nil, absent()
+	}
+	r, err := n.engine.Scenarios.Scenario(ctx, n.by, n.route)
+	if err == nil && n.yaml() != r.YAML {
+		return nil, absent()
+	}
+	return r, err
+}
+
+// scenarioInfo describes a scenario in the spelling that was stored.
+func scenarioInfo(r *engine.Resource) *info {
+	ext := ".json"
+	if r.YAML {
+		ext = ".yaml"
+	}
+	return sourceInfo(r.Name+scenarioEnd+ext, sourceType(ext), r)
+}
+
+func (n scenarioFile) about(r *engine.Resource) *info {
+	return sourceInfo(r.Name+scenarioEnd+n.ext, sourceType(n.ext), r)
+}
+
+func (n scenarioFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.about(r), nil
+}
+
+func (n scenarioFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return n.about(r), contentOf(r.Source), nil
+}
+
+func (n scenarioFile) putRules() putRules { return putRules{illegal: n.illegal()} }
+
+func (n scenarioFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.engine.Scenarios.PutScenario(ctx, req, n.route, n.yaml(), in.data)
+}
+
+func (n scenarioFile) describe(a *answer, o *engine.Outcome) {
+	ext := ".json"
+	if n.yaml() {
+		ext = ".yaml"
+	}
+	a.locate("dav", "Workflow", "Routes", o.Name+scenarioEnd+ext)
+}
+
+func (n scenarioFile) options() []string { return nil }
+
+func (n scenarioFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	if _, err := n.load(ctx); err != nil {
+		return err
+	}
+	return n.engine.Scenarios.DeleteScenario(ctx, req, n.route)
+}
+
+// moveTo puts the scenario beside another route.
+func (n scenarioFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
+	place, ok := to.(scenarioFile)
+	if !ok {
+		return nil, notMovable()
+	}
+	if err := place.illegal(); err != nil {
+		return nil, err
+	}
+	if n.yaml() != place.yaml() {
+		return nil, errs.New(errs.NameNotAllowed, "A scenario that is moved keeps the ending %s; to write it in another language, store it anew.", n.ext)
+	}
+	if _, err := n.load(ctx); err != nil {
+		return nil, err
+	}
+	out, err := n.engine.Scenarios.MoveScenario(ctx, req, n.route, place.route, t.overwrite)
+	if err != nil {
+		return nil, err
+	}
+	return t.renamed(out, "dav", "Workflow", "Routes", out.Name+scenarioEnd+n.ext), nil
+}
+
+func (n scenarioFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnScenario, Name: n.route}
+}
+
+func (n scenarioFile) lockArea() store.LockKey { return store.LocksOnRoutes }

@@ -1,0 +1,156 @@
+package davfs
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestRefusedWithoutContent: folders that cannot be made and files that cannot be deleted
+// leave the reason in the nearest Rejected/ of a mounting client
+// (docs/contract/drive.md#rejected-content).
+func TestRefusedWithoutContent(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 MKCOL Schedule/Invoices | | 403
+		davfs2 GET Schedule/Rejected/@Invoices.txt | | 200 | (?s:/dav/Workflow/Schedule/Invoices was not made.*Folders of your own.*)
+		curl MKCOL Routes/Mine | | 403
+		curl LIST Routes/ | | 207 | bug bug.json tip tip.yaml
+		davfs2 MKCOL Worklist/Mine | | 403
+		davfs2 DELETE Worklist/Offered/18.resolve.json | | 403
+		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*18.resolve.json was not deleted.*"reject".*)
+		davfs2 DELETE Worklist/Offered/99.resolve.json | | 404
+		davfs2 LIST Worklist/Offered/Rejected/ | | 207 | 20261120T120000Z%2018.resolve.json.txt
+	`, "@", "20261120T120000Z~~"))
+}
+
+// TestBrakeSaysWhyOnce: who empties a folder of cases on a mount finds the reason once.
+func TestBrakeSaysWhyOnce(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		if rec := d.ask(t, "sam PUT /dav/Workflow/Cases/"+name+".json", `> {"route": "bug"}`); rec.Code != http.StatusCreated {
+			t.Fatalf("%s: %d %s", name, rec.Code, rec.Body)
+		}
+	}
+	for i, name := range []string{"a", "b", "c", "d", "e"} {
+		rec := d.ask(t, "sam DELETE /dav/Workflow/Cases/"+name+".json", "User-Agent: davfs2/1.6.1")
+		if want := map[bool]int{true: http.StatusNoContent, false: http.StatusForbidden}[i < 3]; rec.Code != want {
+			t.Errorf("the %d. DELETE: %d %s, want %d", i+1, rec.Code, rec.Body, want)
+		}
+	}
+	names := d.listed(t, "/dav/Workflow/Cases/Rejected/")
+	if len(names) != 1 || !strings.HasSuffix(names[0], " d.json.txt") {
+		t.Errorf("the reasons: %q", names)
+	}
+}
+
+// listed returns the names in a folder as a mounting client of sam's sees it.
+func (d *testDrive) listed(t *testing.T, path string) (names []string) {
+	t.Helper()
+	rec := d.ask(t, "sam GET "+path, "Accept: application/json", "User-Agent: davfs2/1.6.1")
+	var members []struct{ Name string }
+	if err := json.Unmarshal(rec.Body.Bytes(), &members); err != nil {
+		t.Fatalf("%s: %d %s", path, rec.Code, rec.Body)
+	}
+	for _, m := range members {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// TestSavingATaskByRenaming: programs that save by a temporary file and a rename save
+// tasks, too, as sed does.
+func TestSavingATaskByRenaming(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Worklist/Offered/sedAbCdEf | {"do":"perform"} | 201
+		curl LIST Worklist/Offered/ | | 207 | 18.resolve%20tip.json Rejected sedAbCdEf
+		davfs2 MOVE Worklist/Offered/sedAbCdEf -> Worklist/Offered/18.resolve.json | | 204
+		curl LIST Worklist/Offered/ | | 207 |
+		davfs2 PUT Worklist/Done/sedAbCdEf | {"do":"perform"} | 403
+	`)
+}
+
+// TestUnfinishedDropSaysSo: a dropped file with the name of a temporary one starts no
+// case, and a note says so until it is renamed.
+func TestUnfinishedDropSaysSo(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 PUT Routes/bug/part.tmp | pixels | 201
+		davfs2 GET Routes/bug/Rejected/@part.tmp.txt | | 200 | (?s:.*kept as a temporary file.*To start a case with it, save it under a name.*)
+		davfs2 PUT Routes/bug/.hidden.pdf | pixels | 201
+		davfs2 GET Routes/bug/Rejected/@.hidden.pdf.txt | | 200 | (?s:.*kept as a temporary file.*)
+		davfs2 PUT Routes/bug/._part.pdf | pixels | 201
+		davfs2 GET Routes/bug/Rejected/@._part.pdf.txt | | 404
+		davfs2 MOVE Routes/bug/part.tmp -> Routes/bug/part.pdf | | 201
+		davfs2 GET Routes/bug/Rejected/@part.tmp.txt | | 404
+	`, "@", "20261120T120000Z~~"))
+}
+
+// TestOtherLetters: a MOVE may change nothing but the case of letters.
+func TestOtherLetters(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	d.ask(t, "sam PUT /dav/Workflow/Schedule/nightly.json", `> {"route": "bug", "type": "cron", "hour": 22}`)
+	d.ask(t, "sam PUT /dav/Workflow/Cases/lamp.json", `> {"route": "bug"}`)
+	d.ask(t, "sam PUT /dav/Workflow/Routes/load.yaml", "> @route")
+	for _, tt := range []struct{ user, folder, from, to, overwrite string }{
+		{"sam", "/dav/Workflow/Schedule/", "nightly.json", "Nightly.json", "T"},
+		{"sam", "/dav/Workflow/Schedule/", "Nightly.json", "NIGHTLY.json", "F"},
+		{"sam", "/dav/Workflow/Cases/", "lamp.json", "Lamp.json", "F"},
+		{"sam", "/dav/Workflow/Routes/", "load.yaml", "Load.yaml", "F"},
+		{"eva", "/dav/Admin/Users/", "bob.json", "Bob.json", "F"},
+		{"eva", "/dav/Admin/Teams/", "ops.json", "Ops.json", "T"},
+		{"sam", "/dav/Documents/sam/", "a.txt", "A.txt", "F"},
+	} {
+		if tt.folder == "/dav/Documents/sam/" {
+			d.ask(t, "sam PUT "+tt.folder+tt.from, "> text")
+		}
+		rec := d.ask(t, tt.user+" MOVE "+tt.folder+tt.from, "Destination: "+tt.folder+tt.to, "Overwrite: "+tt.overwrite)
+		if rec.Code != http.StatusCreated {
+			t.Errorf("%s%s to %s: %d %s", tt.folder, tt.from, tt.to, rec.Code, rec.Body)
+		}
+		list := d.ask(t, tt.user+" GET "+tt.folder, "Accept: text/html").Body.String()
+		if !strings.Contains(list, ">"+tt.to+"<") || strings.Contains(list, ">"+tt.from+"<") {
+			t.Errorf("%s after the MOVE of %s: %s", tt.folder, tt.from, list)
+		}
+	}
+	if rec := d.ask(t, "sam MOVE /dav/Workflow/Schedule/NIGHTLY.json", "Destination: /dav/Workflow/Schedule/NIGHTLY.json"); rec.Code != http.StatusForbidden {
+		t.Errorf("onto itself: %d", rec.Code)
+	}
+}
+
+// TestNamesOfEveryFolder: each folder of the drive has .ls, of resources or of its members.
+func TestNamesOfEveryFolder(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	d.ask(t, "sam PUT /dav/Workflow/Cases/lamp.json", `> {"route": "bug"}`)
+	for folder, want := range map[string]string{
+		"Workflow": "Status", "Workflow/Status": "late.txt", "Workflow/Status/cases": "17.txt", "Workflow/Status/schedule": "", "Workflow/Cases/17": "Actions",
+		"Workflow/Cases/17/Actions": "resolve.json", "Workflow/Cases/17/Labels": "InputMessage", "Workflow/Cases/17/Messages": "", "Workflow/Cases/17/Files": "",
+		"Workflow/Worklist": "Offered", "Workflow/Worklist/Offered": "17.resolve", "Workflow/Routes/bug/Board": "open", "Workflow/Routes/bug/Board/open": "17 ",
+		"Workflow/Routes/bug/Versions": "1.json", "Workflow/Schemas": "case.schema.json", "Workflow/Calendar": "upcoming.ics", "Workflow/Archive": "", "Account": "me.json",
+	} {
+		path := "/dav/" + folder + "/.ls"
+		rec := d.ask(t, "sam GET "+path)
+		var lines []struct{ Name, Href, Modified string }
+		if err := json.Unmarshal(rec.Body.Bytes(), &lines); err != nil || rec.Code != http.StatusOK || !strings.Contains(rec.Body.String(), `"name":"`+want) && want != "" {
+			t.Errorf("%s: %d %s, %v; want %s", path, rec.Code, rec.Body, err, want)
+		}
+		for _, line := range lines {
+			if got := d.ask(t, "sam GET "+line.Href); got.Code != http.StatusOK {
+				t.Errorf("%s says %s, which is %d", path, line.Href, got.Code)
+			}
+		}
+	}
+	for _, path := range []string{"/dav/Workflow/Cases/99/.ls", "/dav/Workflow/Cases/99/Actions/.ls", "/dav/Workflow/Archive/1999/.ls"} {
+		if rec := d.ask(t, "sam GET "+path); rec.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, rec.Code)
+		}
+	}
+	if rec := d.ask(t, "ann GET /dav/Workflow/Cases/17/Actions/.ls"); rec.Code != http.StatusNotFound {
+		t.Errorf("of a case that ann does not see: %d", rec.Code)
+	}
+}

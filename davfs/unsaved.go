@@ -1,0 +1,39 @@
+package davfs
+
+import (
+	"context"
+
+	"flowdrive/engine"
+	"flowdrive/engine/files"
+	"flowdrive/internal/errs"
+)
+
+// keepUnsaved keeps in .history/ what a condition or a lock refused to a PUT of a
+// mounting client in Documents/, where there is no Rejected/
+// (docs/contract/labels-attachments.md#history-of-documents).
+func (d *drive) keepUnsaved(x *request, p *putRequest, refusal error) {
+	to, is := p.target.(interface{ unsaved() engine.DocumentPath })
+	conflict := errs.Is(refusal, errs.Precondition) && !x.asksWhetherThere(refusal) || errs.Is(refusal, errs.Locked)
+	if x.script || !is || !conflict || p.dryRun || p.in == nil {
+		return
+	}
+	ctx := context.WithoutCancel(x.r.Context())
+	if err := d.Weigh(x.r.Context(), keptWeight(x.r.ContentLength, d.MaxDocument)); err != nil {
+		return // what there is no room for is not kept
+	}
+	body, whole := p.in.refused(d.MaxDocument)
+	if whole && len(body) == 0 {
+		return
+	}
+	err := x.engine.Documents.KeepUnsaved(ctx, engine.Request{By: x.by, Now: d.Clock.Now()}, to.unsaved(), files.Unsaved{
+		MediaType: p.in.content().MediaType, Body: body, Reasons: reasons(x.at, refusal, x.wall) + besideUnsaved,
+	})
+	if err != nil && !errs.Is(err, errs.Full) {
+		d.Log.Warn().Err(err).Msg("drive: could not keep what was refused")
+	}
+}
+
+// besideUnsaved ends the reasons in .history/.
+const besideUnsaved = "\nThe file beside this one has what was sent, unless it was too large to be kept.\n"
+
+func (n documentTarget) unsaved() engine.DocumentPath { return n.path }
