@@ -1,0 +1,247 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// actionForm is the form by which a task is performed, or another thing is done with it.
+type actionForm struct {
+	Prefix      string // of the ids of its elements
+	Post        string // where it is sent to
+	Cancel      string // address without the form, "" for none
+	Case        int64
+	Do          string
+	Name        string // of the action that is chosen
+	Submit      string // on the button
+	Icon        string
+	Choices     []option // the actions
+	Leads       map[string]string
+	Comment     string
+	Resolutions []option
+	Outputs     []option
+	Fields      []*field
+	To          string // whom it is delegated to
+	People      []Person
+	AsksTo      bool
+	Curl        string
+	Key         string
+	Refused     *refusal
+	Moved       string // a 409 in words
+	Last        string // what was done last in the case
+	Faults      map[string]string
+}
+
+// formOptions say where a form stands and what it begins with.
+type formOptions struct {
+	prefix, chosen, do, post, cancel string
+	list                             engine.Worklist
+}
+
+// dos are what can be done with a task by a form, with the words of the button.
+func doTitle(do, action string) (title, icon string) {
+	switch do {
+	case "delegate":
+		return "Delegate", "user"
+	case "reject":
+		return "Reject", "x"
+	case "accept":
+		return "Accept " + action, "check"
+	case "release":
+		return "Release", "check"
+	case "skip":
+		return "Skip " + action, "arrow"
+	case "abort":
+		return "Give up " + action, "x"
+	case "retry":
+		return "Try again", "check"
+	}
+	return action, "check"
+}
+
+// actionForm returns the form of the reader's tasks in a case, nil if there is none.
+func (x *visit) actionForm(view *engine.CaseView, mine []shownTask, o formOptions) *actionForm {
+	f := &actionForm{Prefix: o.prefix, Post: o.post, Cancel: o.cancel, Case: view.Case.ID, Do: cmp.Or(o.do, "perform"), Key: x.Key(), Leads: map[string]string{}, Faults: map[string]string{}}
+	var chosen *shownTask
+	for i := range mine {
+		t := &mine[i]
+		if !t.own() {
+			continue
+		}
+		if t.name == o.chosen {
+			chosen = t
+		}
+		if t.kind == "draft" {
+			f.Choices = append(f.Choices, option{Value: t.name, Title: t.title})
+			continue
+		}
+		if f.Do == "perform" && t.Enabled != nil && !t.mustAccept(view.Route) && t.Enabled.State != machine.Escalated {
+			f.Choices = append(f.Choices, option{Value: t.name, Title: t.title})
+			f.Leads[t.name] = leadsText(view, t)
+		}
+	}
+	if chosen == nil && x.refused == nil && o.cancel == "" && len(f.Choices) > 0 { // on the page of a case
+		last := f.Choices[len(f.Choices)-1].Value
+		chosen = &mine[slices.IndexFunc(mine, func(t shownTask) bool { return t.name == last })]
+	}
+	if chosen == nil {
+		if x.refused == nil {
+			return nil
+		}
+		chosen = &shownTask{name: o.chosen, title: o.chosen}
+		f.Choices = nil
+	}
+	f.Name = chosen.name
+	f.Submit, f.Icon = doTitle(f.Do, chosen.title)
+	for i := range f.Choices {
+		f.Choices[i].Chosen = f.Choices[i].Value == f.Name
+	}
+	x.ask(f, view, chosen)
+	f.Refused = x.refused
+	if x.refused != nil && x.refused.Kind == errs.ActionNotEnabled {
+		f.Moved = x.movedOn(view)
+	}
+	f.Comment, _ = x.Sent("comment")
+	f.Last = x.lastOf(view)
+	x.curlOf(f)
+	return f
+}
+
+// ask adds what the form asks for: the fields of the action, resolutions, whom.
+func (x *visit) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
+	for _, name := range []string{"comment", "resolution", "to", "output"} {
+		f.Faults[name] = x.refused.Of(name)
+	}
+	if f.Do == "delegate" {
+		f.AsksTo, f.People = true, x.Queries.People()
+		f.To, _ = x.Sent("to")
+	}
+	if t.kind == "draft" && f.Do == "perform" {
+		f.Fields = draftFields(view.Case, view.Route)
+		x.fill(f.Fields, f.Prefix)
+	}
+	if t.Enabled == nil {
+		return
+	}
+	a := &view.Route.Actions[t.Action]
+	if f.Do == "perform" {
+		typed, _ := x.Sent("resolution")
+		for _, r := range a.Resolutions {
+			f.Resolutions = append(f.Resolutions, option{Value: r.Name, Title: cmp.Or(r.Title, r.Name), Chosen: typed == r.Name})
+		}
+		f.Fields = fieldsOf(a.Form, view.Case.Xattrs)
+		x.fill(f.Fields, f.Prefix)
+	}
+	if f.Do == "skip" {
+		typed, _ := x.Sent("output")
+		for _, out := range a.Outputs {
+			f.Outputs = append(f.Outputs, option{Value: out.Name, Title: out.Name, Chosen: typed == out.Name})
+		}
+	}
+}
+
+// leadsText returns the title of the state that the action leads to, if that is certain.
+func leadsText(view *engine.CaseView, t *shownTask) string {
+	names := machine.LeadsTo(view.Case, view.Route, &view.Route.Actions[t.Action])
+	if len(names) != 1 {
+		return ""
+	}
+	return stateTitle(view.Route, names[0])
+}
+
+// movedOn says who was faster, and where the case is now.
+func (x *visit) movedOn(view *engine.CaseView) string {
+	text := x.refused.Detail
+	if by := x.refused.By; len(by) > 0 {
+		var name string
+		if n, err := document.ParseJSON(by); err == nil && n.Kind == document.String {
+			name = n.Text
+		}
+		if name != "" {
+			text = x.Queries.Person(name).Shown() + " was faster"
+			if at, err := time.Parse(time.RFC3339, x.refused.At); err == nil {
+				text += ": " + x.Words.Moment(at)
+			}
+			text += "."
+		}
+	}
+	if state := stateTitle(view.Route, view.Case.Status); state != "" {
+		text += " The case is in " + state + "."
+	}
+	return text
+}
+
+// lastOf says what was done last in the case.
+func (x *visit) lastOf(view *engine.CaseView) string {
+	last, text := machine.Last(view.Case, view.Route)
+	if last == nil || last.By == "" {
+		return ""
+	}
+	return cmp.Or(text, last.Action) + " by " + x.Queries.Person(last.By).Shown() + ", " + x.Words.Moment(last.At)
+}
+
+// curlOf adds the curl line of the form as it stands.
+func (x *visit) curlOf(f *actionForm) {
+	v := url.Values{"case": {strconv.FormatInt(f.Case, 10)}, "action": {f.Name}, "do": {f.Do}, "comment": {f.Comment}, "to": {f.To}}
+	for _, r := range f.Resolutions {
+		if r.Chosen {
+			v.Set("resolution", r.Value)
+		}
+	}
+	for _, one := range f.Fields {
+		v.Set(one.Name, one.Value)
+	}
+	f.Curl = x.curlLines([]driveRequest{taskRequest(v, f.Fields)})
+}
+
+// taskRequest returns the request that does something with a task.
+func taskRequest(v url.Values, fields []*field) driveRequest {
+	id, action, do := v.Get("case"), v.Get("action"), cmp.Or(v.Get("do"), "perform")
+	q := driveRequest{Method: "PUT", Path: "/dav/Workflow/Cases/" + id + "/Actions/" + url.PathEscape(action) + ".json"}
+	members := []member{text("comment", v.Get("comment"))}
+	switch do {
+	case "perform":
+		members = append(members, text("resolution", v.Get("resolution")))
+		if xattrs := sentXattrs(fields, v); len(xattrs) > 0 {
+			members = append(members, member{"xattrDict", object(xattrs...)})
+		}
+	case "skip":
+		members = append([]member{text("do", do)}, append(members, text("output", v.Get("output")))...)
+	case "delegate":
+		members = append([]member{text("do", do), {"to", document.AppendString(nil, v.Get("to"))}}, members...)
+	default:
+		members = append([]member{text("do", do)}, members...)
+	}
+	q.Body = object(members...)
+	return q
+}
+
+// dueAt returns a date as the time by which something is due.
+func (x *visit) dueAt(t time.Time) dueView {
+	d := dueView{Icon: "clock", Text: x.Words.Time(t, x.Words.Relative(t)), Sub: x.Words.Exact(t)}
+	switch {
+	case !t.After(x.now):
+		d.Class, d.Icon = "bad", "late"
+	case x.Words.days(t) <= 1:
+		d.Class = "warn"
+	}
+	return d
+}
+
+// timedAction returns the action of an enablement if it performs itself at a time.
+func timedAction(r *route.Route, en *machine.Enabled) *route.Action {
+	i := r.Action(en.Action)
+	if i < 0 || i >= len(r.Actions) || en.Due.IsZero() || r.Actions[i].Trigger != route.TriggerTime {
+		return nil
+	}
+	return &r.Actions[i]
+}

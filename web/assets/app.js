@@ -1,0 +1,203 @@
+// What the pages do better with script than without. Nothing here decides anything: it
+// shows sooner what the server has drawn, and types for people.
+(() => {
+	'use strict';
+	const say = (text) => { const p = document.getElementById('say'); if (p) p.textContent = text; };
+
+	// The zone of the browser, for pages of users who have chosen none.
+	const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	if (zone && !document.cookie.split('; ').some((c) => c.startsWith('tz='))) {
+		document.cookie = 'tz=' + encodeURIComponent(zone) + '; path=/; max-age=31536000; samesite=lax';
+	}
+
+	// Copy the path on the drive.
+	for (const b of document.querySelectorAll('button[data-copy]')) {
+		if (!navigator.clipboard) continue;
+		b.hidden = false;
+		b.addEventListener('click', () => navigator.clipboard.writeText(b.dataset.copy).then(() => say('Copied ' + b.dataset.copy)));
+	}
+
+	// One menu is open at a time; Escape and a click elsewhere close it.
+	document.addEventListener('click', (e) => {
+		for (const d of document.querySelectorAll('details.menu[open]')) if (!d.contains(e.target)) d.open = false;
+	});
+
+	// What is typed into the form of a task is kept while the tab lives, by task.
+	const draft = (form) => {
+		const of = form.querySelector('[name="case"]');
+		return of && form.querySelector('textarea[name="comment"]') ? 'draft-' + of.value : '';
+	};
+	const restore = (root) => {
+		for (const form of root.querySelectorAll('form')) {
+			const key = draft(form);
+			const area = key && form.querySelector('textarea[name="comment"]');
+			if (area && !area.value && sessionStorage.getItem(key)) area.value = sessionStorage.getItem(key);
+		}
+	};
+	document.addEventListener('input', (e) => {
+		const form = e.target.closest('form');
+		if (form && e.target.name === 'comment' && draft(form)) sessionStorage.setItem(draft(form), e.target.value);
+		e.target.dataset.changed = '1';
+	});
+	document.addEventListener('submit', (e) => {
+		const key = draft(e.target);
+		if (key && !(e.submitter && e.submitter.name === 'show')) sessionStorage.removeItem(key);
+	});
+	restore(document);
+	const opened = document.querySelector('.task.open textarea, #refused');
+	if (opened) opened.focus();
+
+	// Keys. Those of one letter only outside of fields.
+	const rows = () => [...document.querySelectorAll('.task .t a, .tbl .t a')];
+	const step = (by) => {
+		const all = rows();
+		const next = all[Math.min(Math.max(all.indexOf(document.activeElement) + by, 0), all.length - 1)];
+		if (next) next.focus();
+	};
+	let waits = '';
+	document.addEventListener('keydown', (e) => {
+		const form = e.target.closest && e.target.closest('form');
+		if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && form) { form.requestSubmit(form.querySelector('button.main-act')); return; }
+		if (e.key === 'Escape') {
+			const menu = document.querySelector('details.menu[open]');
+			if (menu) { menu.open = false; menu.querySelector('summary').focus(); return; }
+			const close = document.querySelector('.task.open .acts a');
+			if (close) close.click();
+			return;
+		}
+		if (e.ctrlKey || e.metaKey || e.altKey || (e.target.matches && e.target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'))) return;
+		const first = waits;
+		waits = '';
+		if (first === 'g') {
+			const to = { t: '/tasks', c: '/cases', r: '/routes', s: '/schedule', d: '/documents' }[e.key];
+			const link = to && document.querySelector('.nav a[href="' + to + '"]');
+			if (link) link.click();
+			return;
+		}
+		const row = e.target.closest && e.target.closest('.task');
+		switch (e.key) {
+		case 'g': waits = 'g'; return;
+		case 'j': step(1); break;
+		case 'k': step(-1); break;
+		case '/': { const find = document.querySelector('input[type=search]'); if (!find) return; find.focus(); break; }
+		case 'x': { const box = row && row.querySelector('input[type=checkbox]'); if (!box) return; box.checked = !box.checked; break; }
+		case 'e': { const act = row && row.querySelector('.acts .b'); if (!act) return; act.click(); break; }
+		default: return;
+		}
+		e.preventDefault();
+	});
+
+	// Live: regions are fetched again when what they show has changed.
+	const regions = () => [...document.querySelectorAll('[data-live][id]')];
+	const due = new Map();
+	const last = new Map();
+	const busy = (r) => r.querySelector('[data-changed], .task.open, details.menu[open]') !== null || r.contains(document.activeElement) && document.activeElement.matches('input, textarea, select') ||
+		!document.getSelection().isCollapsed && r.contains(document.getSelection().anchorNode);
+	const offer = (r) => {
+		if (r.querySelector(':scope > .changed')) return;
+		const note = document.createElement('div');
+		note.className = 'note info changed';
+		const link = document.createElement('a');
+		link.href = location.href;
+		link.textContent = 'Show it';
+		note.append('This has changed. What you wrote stays. ', link);
+		r.prepend(note);
+	};
+	const rowsOf = (r) => [...r.querySelectorAll('li.task[id], tr[id]')];
+	// A list keeps its rows where they are: those that have changed do so in place, those
+	// that are gone stay, dimmed, and new ones are counted above.
+	const mergeList = (r, fresh) => {
+		let added = 0;
+		const there = new Map(rowsOf(r).map((row) => [row.id, row]));
+		for (const row of rowsOf(fresh)) {
+			const old = there.get(row.id);
+			there.delete(row.id);
+			if (!old) added++;
+			else if (old.outerHTML.replace(/value="[A-Z2-7]{26}"/g, '') !== row.outerHTML.replace(/value="[A-Z2-7]{26}"/g, '')) {
+				const focused = old.contains(document.activeElement);
+				old.replaceWith(row);
+				if (focused) { const a = row.querySelector('a'); if (a) a.focus(); }
+			}
+		}
+		for (const row of there.values()) {
+			if (row.classList.contains('gone')) continue;
+			row.classList.add('gone');
+			for (const c of row.querySelectorAll('.acts, .check')) c.replaceChildren();
+			const m = row.querySelector('.m, .sub');
+			if (m) { const s = document.createElement('span'); s.textContent = 'not in this list any more'; m.append(s); }
+		}
+		if (added) {
+			let bar = r.querySelector(':scope > .newbar');
+			if (!bar) { bar = document.createElement('div'); bar.className = 'newbar'; r.prepend(bar); }
+			const link = document.createElement('a');
+			link.href = location.href;
+			link.textContent = 'Show';
+			bar.replaceChildren(added + ' new. ', link);
+			say(added + ' new');
+		}
+	};
+	const refresh = async (r) => {
+		const at = new URL(location.href);
+		at.searchParams.set('part', r.id);
+		for (const name of ['open', 'do']) at.searchParams.delete(name);
+		r.setAttribute('aria-busy', 'true');
+		try {
+			const answer = await fetch(at, { credentials: 'same-origin' });
+			if (!answer.ok) return;
+			const holder = document.createElement('template');
+			holder.innerHTML = await answer.text();
+			const fresh = holder.content.firstElementChild;
+			if (!fresh || !r.isConnected) return;
+			if (r.id === 'list') mergeList(r, fresh);
+			else if (busy(r)) offer(r);
+			else r.replaceWith(fresh);
+		} catch { /* the stream tells when the server is back */ } finally { r.removeAttribute('aria-busy'); }
+	};
+	const plan = (r) => {
+		if (due.has(r.id)) return;
+		const least = r.id === 'list' ? 5000 : 1000;
+		const wait = Math.max(150, (last.get(r.id) || 0) + least - Date.now());
+		due.set(r.id, setTimeout(() => {
+			due.delete(r.id);
+			last.set(r.id, Date.now());
+			const now = document.getElementById(r.id);
+			if (now && !document.hidden) refresh(now);
+			else missed = true;
+		}, wait));
+	};
+	let missed = false;
+	const got = (event) => {
+		if (event.state) { live(event.state === 'open'); return; }
+		for (const r of regions()) {
+			if (event.reset || r.dataset.live.split(' ').some((p) => event.href.startsWith(p))) plan(r);
+		}
+	};
+	document.addEventListener('visibilitychange', () => { if (!document.hidden && missed) { missed = false; got({ reset: true }); } });
+	let lost = 0;
+	const live = (on) => {
+		const mark = document.getElementById('live');
+		if (!mark) return;
+		clearTimeout(lost);
+		if (on) { mark.hidden = false; mark.className = 'live'; mark.textContent = 'Live'; return; }
+		lost = setTimeout(() => {
+			mark.hidden = false;
+			mark.className = 'live off';
+			mark.textContent = 'Not live since ' + new Date().toTimeString().slice(0, 5) + ', tries again';
+		}, 10000);
+	};
+	if (regions().length && 'EventSource' in window) {
+		const channel = new BroadcastChannel('flowdrive-events');
+		channel.onmessage = (m) => got(m.data);
+		const listen = () => {
+			const tell = (event) => { channel.postMessage(event); got(event); };
+			const stream = new EventSource('/events');
+			let again = false;
+			stream.onopen = () => { tell({ state: 'open' }); if (again) tell({ reset: true }); again = true; };
+			stream.onerror = () => tell({ state: 'lost' });
+			stream.addEventListener('reset', () => tell({ reset: true }));
+			for (const kind of ['case', 'task', 'schedule', 'route', 'document']) stream.addEventListener(kind, (e) => tell(JSON.parse(e.data)));
+		};
+		if (navigator.locks) navigator.locks.request('flowdrive-events', () => new Promise(listen));
+		else listen();
+	}
+})();

@@ -1,0 +1,348 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+func casePages() []page {
+	return []page{{
+		pattern: "/cases", query: []string{"route", "state", "status", "role", "context", "parent", "q", "sort", "after", "archived"}, draw: drawCases,
+	}, {pattern: "/cases/{id}", query: []string{"log", "after", "open", "do", "timer"}, draw: drawCase, forms: caseForms()}}
+}
+
+// caseView is what case.html shows.
+type caseView struct {
+	ID          int64
+	Title       string
+	Life        mark
+	Route       string // its title
+	RouteName   string
+	Starter     Person
+	StarterIs   string // how it was started, in a word
+	Created     template.HTML
+	State       string // the title of the state
+	Since       string
+	Picture     template.HTML // of the route with the way of the case, for wide pages
+	PictureTall template.HTML // for narrow ones
+	Parent      int64
+	Commands    []anchor
+	Ask         *caseAsk
+	Notes       []note
+	Form        *actionForm
+	Why         string // why there is no form
+	Role        string // as whom the reader acts
+	Due         dueView
+	More        []anchor // what else can be done with the tasks
+	Others      []otherTask
+	Need        []needView
+	Vote        *voteView
+	Log         []logLine
+	LogTabs     []tab
+	Earlier     string
+	Messages    []messageView
+	Timers      []timerView
+	Fields      []fieldView
+	People      []roleView
+	About       []aboutLine
+	Key         string
+	Post        string
+}
+
+// mark is a state as pages show it: a shape, a word, a colour.
+type mark struct{ Class, Icon, Text string }
+
+// note is what a page says above what it shows.
+type note struct{ Class, Icon, Title, Text string }
+
+// caseAsk is what is asked before something is done with a case.
+type caseAsk struct {
+	Do, Title, Text, Submit string
+	Field, Label, Value     string // of a text; Field "": there is none
+	Hint                    string
+	Cancel                  string
+	Key                     string
+	Curl                    string
+	Refused                 *refusal
+	Fault                   string
+	Timer                   string
+}
+
+// otherTask is an action that others can do.
+type otherTask struct{ Title, Who string }
+
+// aboutLine is a line of a list of keys and values.
+type aboutLine struct {
+	Key   string
+	Value string
+	Href  string
+}
+
+// lifeMark returns the life of a case as a mark.
+func lifeMark(c *machine.Case) mark {
+	if c.IsDraft() {
+		return mark{"hold", "edit", "Draft"}
+	}
+	switch c.Shown() {
+	case machine.Queued:
+		return mark{"hold", "queued", "Queued"}
+	case machine.Suspended:
+		return mark{"hold", "suspended", "Suspended"}
+	case machine.Completed:
+		return mark{"good", "done", "Completed"}
+	case machine.Closed:
+		return mark{"off", "lock", "Closed"}
+	case machine.Canceled:
+		return mark{"off", "cancelled", "Canceled"}
+	case machine.Failed:
+		return mark{"bad", "failed", "Failed"}
+	case machine.Active:
+	}
+	return mark{"active", "active", "Active"}
+}
+
+func drawCase(x *visit) error {
+	id, err := strconv.ParseInt(x.r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 || strconv.FormatInt(id, 10) != x.r.PathValue("id") {
+		return absent()
+	}
+	if log := x.query.Get("log"); log != "" && log != "decisions" {
+		return errs.New(errs.BadParameter, "log can be decisions, not %q.", log)
+	}
+	d, err := x.Queries.CaseDetail(x.r.Context(), x.by, id)
+	if err != nil {
+		return err
+	}
+	c := d.Case
+	v := &caseView{
+		ID: id, Title: titleOf(&d.CaseView), Life: lifeMark(c), Route: routeTitle(&d.CaseView), RouteName: c.RouteName,
+		Starter: x.Queries.Person(c.Starter), StarterIs: startedText(d.Route), Created: x.Words.Time(c.Created, x.Words.Relative(c.Created)),
+		State: stateTitle(d.Route, c.Status), Parent: c.Parent, Key: x.Key(), Post: x.with("open", "", "do", "", "timer", ""),
+	}
+	if c.ScheduleUUID != "" {
+		v.StarterIs = "from the schedule, for"
+	}
+	x.notesOf(v, d)
+	x.sinceOf(v, d)
+	if err := x.pictureOf(v); err != nil {
+		return err
+	}
+	x.commandsOf(v, d)
+	x.todoOf(v, d)
+	x.needsOf(v, d)
+	x.voteOf(v, d)
+	if err := x.logOf(v, d); err != nil {
+		return err
+	}
+	x.messagesOf(v, d)
+	x.timersOf(v, d)
+	x.xattrsOf(v, d)
+	x.peopleOf(v, d)
+	x.aboutOf(v, d)
+	path := fmt.Sprintf("/dav/Workflow/Cases/%d", id)
+	return x.draw("case.html", head{Title: v.Title, Nav: "cases", Path: path, JSON: path + ".json"}, v)
+}
+
+// startedText says how a case was started, in the words of its route.
+func startedText(r *route.Route) string {
+	if r.Init >= 0 && r.Init < len(r.Actions) && r.Actions[r.Init].Past != "" {
+		return lowerFirst(r.Actions[r.Init].Past) + " by"
+	}
+	return "started by"
+}
+
+// notesOf adds the warnings, and what stands above everything else.
+func (x *visit) notesOf(v *caseView, d *engine.CaseDetail) {
+	c := d.Case
+	switch {
+	case d.Archived != 0:
+		v.Notes = append(v.Notes, note{"", "lock", "This case is in the archive.", "It can be read, and not changed."})
+	case c.Life == machine.Canceled:
+		v.Notes = append(v.Notes, note{"", "cancelled", "This case is canceled.", "Those who administer its route can reopen it."})
+	case c.Life == machine.Queued && !c.StartAt.IsZero() && c.StartAt.After(x.now):
+		v.Notes = append(v.Notes, note{"warn", "queued", "Queued until " + x.Words.Exact(c.StartAt) + ".", "It starts by itself then."})
+	case c.Life == machine.Suspended && !c.SuspendedUntil.IsZero():
+		v.Notes = append(v.Notes, note{"warn", "suspended", "Suspended until " + x.Words.Exact(c.SuspendedUntil) + ".", "It goes on by itself then."})
+	case c.Life == machine.Suspended:
+		v.Notes = append(v.Notes, note{"warn", "suspended", "Suspended.", "Its timers stand still until it is resumed."})
+	}
+	if c.IsDraft() {
+		v.Notes = append(v.Notes, note{"warn", "queued", "This case is a draft.", machine.DraftWhy(c, d.Route)})
+	}
+	for _, w := range c.Warnings {
+		v.Notes = append(v.Notes, note{"warn", "warn", w.Text, x.Words.Moment(w.Time)})
+	}
+	for _, u := range c.AllUndone() {
+		v.Notes = append(v.Notes, note{"bad", "failed", u.Title + " could not be done.", u.Fault + " (" + plural(int(u.Attempts), "attempt") + ", " + x.Words.Moment(u.At) + ")"})
+	}
+	for i := range c.Enabled {
+		if en := &c.Enabled[i]; en.State == machine.Escalated {
+			v.Notes = append(v.Notes, note{"bad", "escalated", actionTitle(d.Route, en.Action) + " could not be done.", en.Fault})
+		}
+	}
+}
+
+// actionTitle returns the title of an action of the route.
+func actionTitle(r *route.Route, name string) string {
+	if i := r.Action(name); i >= 0 && i < len(r.Actions) {
+		return cmp.Or(r.Actions[i].Title, name)
+	}
+	return name
+}
+
+// sinceOf says since when the case is in its state: since its log said so last.
+func (x *visit) sinceOf(v *caseView, d *engine.CaseDetail) {
+	if d.Case.Status == "" {
+		return
+	}
+	for _, e := range slices.Backward(d.Log) {
+		if e.To != nil && *e.To == d.Case.Status && (e.From == nil || *e.From != *e.To) {
+			v.Since = "since " + x.Words.Moment(e.Time)
+			return
+		}
+	}
+}
+
+// todoOf adds the form of the reader's tasks, and what others can do.
+func (x *visit) todoOf(v *caseView, d *engine.CaseDetail) {
+	mine := slices.DeleteFunc(x.tasksOn(&d.CaseView, ""), func(t shownTask) bool { return !t.own() })
+	chosen := x.query.Get("open")
+	if isCaseCommand(x.sentDo()) { // what was sent is not this form
+		sent, refused := x.sent, x.refused
+		x.sent, x.refused = nil, nil
+		defer func() { x.sent, x.refused = sent, refused }()
+	}
+	if x.sentTask() != "" {
+		chosen = x.sent.Get("action")
+	}
+	do := cmp.Or(x.sentDo(), x.query.Get("do"))
+	if isCaseCommand(do) {
+		do = ""
+	}
+	here := v.Post
+	v.Form = x.actionForm(&d.CaseView, mine, formOptions{prefix: "c-", chosen: chosen, do: do, post: here})
+	if v.Form != nil && do != "" && do != "perform" {
+		v.Form.Cancel = here
+	}
+	var due time.Time
+	for i := range mine {
+		t := &mine[i]
+		if t.kind == "draft" {
+			v.More = append(v.More, anchor{Label: "Give up the draft", Href: x.with("open", t.name, "do", "abort")})
+			continue
+		}
+		if t.Enabled == nil {
+			v.More = append(v.More, anchor{Label: "Try " + t.title + " again", Href: x.with("open", t.name, "do", "retry")})
+			continue
+		}
+		if at := t.Enabled.DueBy(); !at.IsZero() && (due.IsZero() || at.Before(due)) {
+			due = at
+		}
+		v.More = append(v.More, x.moreOf(d, t, len(mine) > 1)...)
+	}
+	if !due.IsZero() {
+		v.Due = x.dueAt(due)
+		v.Due.Text = x.Words.Time(due, "due "+x.Words.Moment(due))
+	}
+	for i := range d.Case.Enabled {
+		en := &d.Case.Enabled[i]
+		a := d.Route.Action(en.Action)
+		if a < 0 || a >= len(d.Route.Actions) || d.Route.Actions[a].Trigger != route.TriggerUser || slices.ContainsFunc(mine, func(t shownTask) bool { return t.name == en.Action }) {
+			continue
+		}
+		v.Others = append(v.Others, otherTask{actionTitle(d.Route, en.Action), x.whoText(d, en)})
+	}
+	if v.Form == nil {
+		v.Why = whyNothing(d, v)
+	}
+}
+
+// moreOf returns what else can be done with a task, as links.
+func (x *visit) moreOf(d *engine.CaseDetail, t *shownTask, several bool) (out []anchor) {
+	of := func(verb string) string {
+		if !several {
+			return verb
+		}
+		return verb + " “" + t.title + "”"
+	}
+	link := func(verb, do string) anchor { return anchor{Label: of(verb), Href: x.with("open", t.name, "do", do)} }
+	switch t.Enabled.State {
+	case machine.Accepted:
+		return []anchor{link("Release", "release"), link("Delegate", "delegate")}
+	case machine.Escalated:
+		return []anchor{link("Try again", "retry"), link("Skip", "skip"), link("Give up", "abort")}
+	case machine.Offered:
+		return menuOf(&d.CaseView, t, link)
+	case machine.Waiting, machine.Running:
+	}
+	return nil
+}
+
+// whoText says who can do an action, or has accepted it.
+func (x *visit) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
+	if en.By != "" {
+		return x.Queries.Person(en.By).Shown() + " has accepted it"
+	}
+	if en.State == machine.Waiting {
+		return "not yet"
+	}
+	var names []string
+	for _, party := range machine.Assignees(d.Case, d.Route, en) {
+		names = append(names, x.partyText(party))
+	}
+	if len(names) == 0 {
+		return "nobody"
+	}
+	return joined(names) + " can do it"
+}
+
+// partyText returns what a party is called.
+func (x *visit) partyText(party string) string {
+	switch party {
+	case machine.PartyAdmins:
+		return "who administers the route"
+	case machine.PartyStakeholders:
+		return "the stakeholders"
+	}
+	return x.Queries.Person(party).Shown()
+}
+
+// joined returns names as a sentence has them.
+func joined(names []string) string {
+	out := ""
+	for i, name := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			out += " and "
+		default:
+			out += ", "
+		}
+		out += name
+	}
+	return out
+}
+
+// whyNothing says why the reader has nothing to do in the case.
+func whyNothing(d *engine.CaseDetail, v *caseView) string {
+	switch {
+	case d.Case.Life.Ended():
+		return "Nothing is left to do: the case has ended."
+	case d.Case.Life == machine.Queued:
+		return "The case has not started yet."
+	case d.Case.Life == machine.Suspended:
+		return "The case is suspended."
+	case len(v.Others) > 0:
+		return "Nothing waits for you here; it waits for others."
+	}
+	return "Nothing waits for people here."
+}

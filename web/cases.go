@@ -1,0 +1,253 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+
+	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// casesView is what cases.html shows.
+type casesView struct {
+	Lede    string
+	Tabs    []tab
+	Query   string
+	Kept    []hidden
+	Filters []chooser
+	Rows    []caseRow
+	Next    string
+	Empty   string
+	Filter  bool
+}
+
+// caseRow is a case in the list.
+type caseRow struct {
+	ID        int64
+	Title     string
+	Route     string
+	RouteName string
+	Fact      string
+	State     mark
+	Starter   Person
+	Schedule  bool
+	Due       dueView
+	Since     template.HTML
+}
+
+// lifeTab is a tab of the list of cases.
+type lifeTab struct {
+	name, title string
+	lives       []machine.Life
+	empty       string
+}
+
+func lifeTabs() []lifeTab {
+	return []lifeTab{
+		{"active", "Open", []machine.Life{machine.Active}, "No case is open."},
+		{"queued", "Queued", []machine.Life{machine.Queued}, "No case is queued."},
+		{"suspended", "Suspended", []machine.Life{machine.Suspended}, "No case is suspended."},
+		{"ended", "Ended", []machine.Life{machine.Completed, machine.Closed, machine.Canceled}, "No case has ended."},
+		{"failed", "Failed", []machine.Life{machine.Failed}, "No case has failed."},
+	}
+}
+
+func drawCases(x *visit) error {
+	q, at, err := x.casesQuery()
+	if err != nil {
+		return err
+	}
+	found, err := x.Queries.NewestCases(x.r.Context(), x.by, q)
+	if err != nil {
+		return err
+	}
+	v := &casesView{Query: x.query.Get("q")}
+	if err := x.tabCases(v, at); err != nil {
+		return err
+	}
+	for _, view := range found.Cases {
+		v.Rows = append(v.Rows, x.caseRow(view))
+	}
+	if found.Next != 0 {
+		v.Next = x.with("after", strconv.FormatInt(found.Next, 10))
+		x.w.Header().Add("Link", "<"+v.Next+`>; rel="next"`)
+	}
+	x.filterCases(v, found.Cases)
+	switch {
+	case len(v.Rows) > 0:
+	case v.Next != "":
+		v.Empty = "None among the newest. Next looks further."
+	case v.Filter:
+		v.Empty = "No case in this list passes the filter."
+	case at < 0:
+		v.Empty = "The archive is empty."
+	default:
+		v.Empty = lifeTabs()[at].empty
+	}
+	path := "/dav/Workflow/Cases"
+	if at < 0 {
+		path = "/dav/Workflow/Archive"
+	}
+	return x.draw("cases.html", head{Title: "Cases", Nav: "cases", Path: path, JSON: path + "/.contents"}, v)
+}
+
+// casesQuery reads the filters of the address. at is the tab, -1 for the archive.
+func (x *visit) casesQuery() (q engine.NewestQuery, at int, err error) {
+	q = engine.NewestQuery{
+		Route: x.query.Get("route"), Status: x.query.Get("status"), Context: x.query.Get("context"), Query: x.query.Get("q"), Part: x.query.Get("role"), Limit: pageRows,
+	}
+	if sort := x.query.Get("sort"); sort != "" && sort != "newest" {
+		return q, 0, errs.New(errs.BadParameter, "sort can be newest, not %q.", sort)
+	}
+	for _, number := range []struct {
+		name string
+		to   *int64
+	}{{"parent", &q.Parent}, {"after", &q.Before}} {
+		if text := x.query.Get(number.name); text != "" {
+			if *number.to, err = strconv.ParseInt(text, 10, 64); err != nil || *number.to <= 0 {
+				return q, 0, errs.New(errs.BadParameter, "%s is not the number of a case.", number.name)
+			}
+		}
+	}
+	if archived := x.query.Get("archived"); archived != "" {
+		if archived != "1" {
+			return q, 0, errs.New(errs.BadParameter, "archived can be 1, not %q.", archived)
+		}
+		q.Archived = true
+		return q, -1, nil
+	}
+	name := cmp.Or(x.query.Get("state"), lifeTabs()[0].name)
+	at = slices.IndexFunc(lifeTabs(), func(t lifeTab) bool { return t.name == name })
+	if life := machine.Life(name); at < 0 && slices.ContainsFunc(lifeTabs(), func(t lifeTab) bool { return slices.Contains(t.lives, life) }) {
+		q.Lives = []machine.Life{life}
+		return q, slices.IndexFunc(lifeTabs(), func(t lifeTab) bool { return slices.Contains(t.lives, life) }), nil
+	}
+	if at < 0 {
+		return q, 0, errs.New(errs.BadParameter, "state can be active, queued, suspended, ended or failed, or one of what these stand for, not %q.", name)
+	}
+	q.Lives = lifeTabs()[at].lives
+	return q, at, nil
+}
+
+// tabCases says how many cases there are of each kind, without filters.
+func (x *visit) tabCases(v *casesView, at int) error {
+	counts, all, err := x.Queries.LifeCounts(x.r.Context(), x.by)
+	if err != nil {
+		return err
+	}
+	for i, t := range lifeTabs() {
+		n := 0
+		for _, life := range t.lives {
+			n += counts[life]
+		}
+		one := tab{Label: t.title, Href: "/cases?state=" + t.name, Count: many(n), Current: i == at}
+		if !all && n <= 999 {
+			one.Count += "+"
+		}
+		if t.name == "failed" && n > 0 {
+			one.Class = " hot"
+		}
+		v.Tabs = append(v.Tabs, one)
+	}
+	v.Tabs[0].Href = "/cases"
+	v.Tabs = append(v.Tabs, tab{Label: "Archive", Href: "/cases?archived=1", Current: at < 0})
+	open := counts[machine.Active]
+	v.Lede = plural(open, "open case") + " that you may see."
+	if !all {
+		v.Lede = fmt.Sprintf("%s among the newest that you may see.", plural(open, "open case"))
+	}
+	return nil
+}
+
+// filterCases makes the filters: routes that are seen, the states of the one that is
+// chosen, the parts that one can have.
+func (x *visit) filterCases(v *casesView, rows []*engine.CaseView) {
+	v.Filters = append(v.Filters, x.chooser("Route", "route", x.Queries.RouteNames(x.by)))
+	if x.query.Get("route") != "" && len(rows) > 0 {
+		var states []string
+		for i := range rows[0].Route.States {
+			states = append(states, rows[0].Route.States[i].Name)
+		}
+		v.Filters = append(v.Filters, x.chooser("State", "status", states))
+	}
+	parts := []string{"starter", "stakeholder"}
+	if x.query.Get("route") != "" && len(rows) > 0 {
+		for i := range rows[0].Route.Roles {
+			parts = append(parts, rows[0].Route.Roles[i].Name)
+		}
+	}
+	v.Filters = append(v.Filters, x.chooser("My part", "role", parts), x.chooser("Belongs to", "context", x.Queries.Contexts(x.by)))
+	for _, name := range []string{"archived", "state", "route", "status", "role", "context", "parent"} {
+		if value := x.query.Get(name); value != "" {
+			v.Kept = append(v.Kept, hidden{name, value})
+			v.Filter = v.Filter || name != "archived" && name != "state"
+		}
+	}
+	v.Filter = v.Filter || v.Query != ""
+}
+
+// caseRow returns a case as a row.
+func (x *visit) caseRow(view *engine.CaseView) caseRow {
+	c := view.Case
+	row := caseRow{
+		ID: c.ID, Title: titleOf(view), Route: routeTitle(view), RouteName: c.RouteName, Fact: firstFact(view), State: stateMark(view),
+		Starter: x.Queries.Person(c.Starter), Schedule: c.ScheduleUUID != "", Since: x.Words.Time(c.Modified, x.Words.Moment(c.Modified)),
+	}
+	var first dueView
+	for _, en := range c.Enabled {
+		if due := en.DueBy(); !due.IsZero() {
+			if d := x.dueAt(due); first.Icon == "" || d.Class == "bad" {
+				first = d
+				if d.Class == "bad" {
+					first.Text = x.Words.Time(due, x.Words.Over(due))
+				}
+			}
+		}
+	}
+	row.Due = first
+	if row.Due.Icon == "" && len(c.Warnings) > 0 {
+		row.Due = dueView{Class: "warn", Icon: "warn", Text: template.HTML(plural(len(c.Warnings), "warning"))} //nolint:gosec // a number
+	}
+	if row.Due.Icon == "" && c.ChildrenCount > 0 && !c.Life.Ended() {
+		done := 0
+		for i := range c.Children {
+			if c.Children[i].Life.Ended() {
+				done++
+			}
+		}
+		row.Due.Sub = fmt.Sprintf("%d of %d done", done, c.ChildrenCount)
+	}
+	return row
+}
+
+// stateMark returns the state of a case with the shape of its type.
+func stateMark(view *engine.CaseView) mark {
+	if view.Case.Shown() != machine.Active && view.Case.Shown() != machine.Completed {
+		return lifeMark(view.Case)
+	}
+	i := view.Route.State(view.Case.Status)
+	if i < 0 || i >= len(view.Route.States) {
+		return lifeMark(view.Case)
+	}
+	s := &view.Route.States[i]
+	m := mark{"now", "active", cmp.Or(s.Title, s.Name)}
+	switch s.Type {
+	case route.StateStart:
+		m.Class, m.Icon = "", "offered"
+	case route.StateComplete:
+		m.Class, m.Icon = "good", "done"
+	case route.StateDenied:
+		m.Class, m.Icon = "bad", "denied"
+	case route.StateCancelled:
+		m.Class, m.Icon = "off", "cancelled"
+	case route.StateFailed:
+		m.Class, m.Icon = "bad", "failed"
+	case route.StateNormal:
+	}
+	return m
+}

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
+)
+
+// EngineQueries returns what the pages read as one engine has it.
+func EngineQueries(e *engine.Engine) Queries { return queries{e} }
+
+type queries struct{ engine *engine.Engine }
+
+// Person implements Queries.
+func (q queries) Person(name string) Person {
+	p := q.engine.Accounts.Table().Directory().ByName(identity.Name(name))
+	if p == nil {
+		return Person{Name: name}
+	}
+	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
+}
+
+// ZoneOf implements Queries.
+func (q queries) ZoneOf(by identity.Principal) (*time.Location, bool) {
+	return q.engine.Cases.ZoneOf(by)
+}
+
+// TaskLoad implements Queries.
+func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad, error) {
+	cases, err := q.engine.Cases.TaskCases(ctx, by)
+	if err != nil {
+		return TaskLoad{}, err
+	}
+	var load TaskLoad
+	now := q.engine.Clock.Now()
+	for _, c := range cases {
+		on, due, _ := c.On(engine.WorklistOffered, "")
+		if on {
+			load.Offered++
+		}
+		if on && !due.IsZero() && !due.After(now) {
+			load.Overdue++
+		}
+	}
+	return load, nil
+}
+
+// People implements Queries.
+func (q queries) People() (out []Person) {
+	for _, p := range q.engine.Accounts.Table().Directory().Parties() {
+		if p.Kind == identity.User && !p.Disabled {
+			out = append(out, Person{Name: string(p.Name), FullName: p.FullName})
+		}
+	}
+	slices.SortFunc(out, func(a, b Person) int { return strings.Compare(identity.Fold(a.Name), identity.Fold(b.Name)) })
+	return out
+}
+
+// Contexts implements Queries.
+func (q queries) Contexts(by identity.Principal) (out []string) {
+	for _, name := range by.ContextNames() {
+		out = append(out, string(name))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// InContext implements Queries.
+func (q queries) InContext(by identity.Principal, name string) func(identity.ID) bool {
+	switch name {
+	case "":
+		return nil
+	case "mine":
+		return by.In
+	}
+	wanted := identity.ID(0)
+	if p := q.engine.Accounts.Table().Directory().ByName(identity.Name(name)); p != nil {
+		wanted = p.ID
+	} else if id, err := strconv.ParseInt(name, 10, 64); err == nil {
+		wanted = identity.ID(id)
+	}
+	return func(id identity.ID) bool { return wanted != 0 && id == wanted }
+}
+
+// TaskCases implements Queries.
+func (q queries) TaskCases(ctx context.Context, by identity.Principal) ([]*engine.TaskCase, error) {
+	return q.engine.Cases.TaskCases(ctx, by)
+}
+
+// CaseViews implements Queries.
+func (q queries) CaseViews(ctx context.Context, by identity.Principal, ids []int64) ([]*engine.CaseView, error) {
+	return q.engine.Cases.CaseViews(ctx, by, ids)
+}
+
+// CaseDetail implements Queries.
+func (q queries) CaseDetail(ctx context.Context, by identity.Principal, id int64) (*engine.CaseDetail, error) {
+	return q.engine.Cases.CaseDetail(ctx, by, id)
+}
+
+// NewestCases implements Queries.
+func (q queries) NewestCases(ctx context.Context, by identity.Principal, query engine.NewestQuery) (*engine.NewestPage, error) {
+	return q.engine.Cases.NewestCases(ctx, by, query)
+}
+
+// LifeCounts implements Queries.
+func (q queries) LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error) {
+	return q.engine.Cases.LifeCounts(ctx, by)
+}
+
+// RouteNames implements Queries.
+func (q queries) RouteNames(by identity.Principal) []string { return q.engine.Cases.RouteNames(by) }
+
+// CasePicture implements Queries.
+func (q queries) CasePicture(ctx context.Context, by identity.Principal, id int64) (*engine.Drawn, error) {
+	return q.engine.Pictures.OfCase(ctx, by, id)
+}

@@ -1,0 +1,264 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/label"
+	"flowdrive/route"
+)
+
+// field is a field of a form that becomes an XATTR.
+type field struct {
+	Key     string // of the XATTR
+	Name    string // of the field: "x." and the key
+	ID      string // of its element
+	Label   string
+	Hint    string
+	Kind    string // text, area, json, radio, select, check, date, datetime, email, url
+	Number  bool   // digits are what it takes
+	Needed  bool
+	Value   string
+	Options []option
+	Fault   string
+
+	typ string // of the schema: string, number, integer, boolean, or another
+}
+
+// option is a value that can be chosen.
+type option struct {
+	Value, Title string
+	Chosen       bool
+}
+
+// property is what the renderer reads of a JSON Schema.
+type property struct {
+	Type             any               `json:"type"`
+	Title            string            `json:"title"`
+	Description      string            `json:"description"`
+	Enum             []json.RawMessage `json:"enum"`
+	Format           string            `json:"format"`
+	Default          json.RawMessage   `json:"default"`
+	MaxLength        int               `json:"maxLength"`
+	Minimum          *json.Number      `json:"minimum"`
+	Maximum          *json.Number      `json:"maximum"`
+	ExclusiveMinimum *json.Number      `json:"exclusiveMinimum"`
+}
+
+// fieldsOf returns the fields of the form of an action, in its order. Values are those of
+// the case, else the defaults.
+func fieldsOf(f *route.Form, have label.Dict) []*field {
+	if f == nil {
+		return nil
+	}
+	var schema struct {
+		Properties map[string]property `json:"properties"`
+		Required   []string            `json:"required"`
+	}
+	if json.Unmarshal(f.Source(), &schema) != nil {
+		return nil
+	}
+	var out []*field
+	for _, key := range f.Asked() {
+		p := schema.Properties[key]
+		one := p.field(key)
+		one.Needed = slices.Contains(schema.Required, key)
+		if v, set := have.Get(key); set {
+			one.Value = v.Text
+		}
+		one.choose()
+		out = append(out, one)
+	}
+	return out
+}
+
+// draftFields returns the fields of what a draft case lacks.
+func draftFields(c *machine.Case, r *route.Route) []*field {
+	var out []*field
+	for _, x := range machine.Lacks(r, c.Xattrs) {
+		p := property{Type: "string", Title: x.Title}
+		switch x.Type {
+		case document.Number:
+			p.Type = "number"
+		case document.Bool:
+			p.Type = "boolean"
+		default:
+		}
+		one := p.field(x.Key)
+		one.Needed = true
+		one.choose()
+		out = append(out, one)
+	}
+	return out
+}
+
+// field returns the field of a property of a schema.
+func (p *property) field(key string) *field {
+	f := &field{Key: key, Name: "x." + key, Label: cmp.Or(p.Title, key), Hint: p.Description, Kind: "text", typ: "string"}
+	if name, ok := p.Type.(string); ok {
+		f.typ = name
+	}
+	if len(p.Default) > 0 {
+		f.Value = plainText(p.Default)
+	}
+	switch {
+	case len(p.Enum) > 0:
+		for _, value := range p.Enum {
+			f.Options = append(f.Options, option{Value: plainText(value), Title: plainText(value)})
+		}
+		f.Kind = "radio"
+		if len(f.Options) > mostRadios {
+			f.Kind = "select"
+		}
+	case f.typ == "boolean":
+		f.Kind = "check"
+	case f.typ == "number" || f.typ == "integer":
+		f.Number = true
+		f.Hint = strings.TrimPrefix(strings.Join([]string{f.Hint, p.limits()}, "; "), "; ")
+		f.Hint = strings.TrimSuffix(f.Hint, "; ")
+	case f.typ == "object" || f.typ == "array":
+		f.Kind = "json"
+	case p.Format == "textarea" || p.MaxLength > longestLine:
+		f.Kind = "area"
+	case p.Format == "date" || p.Format == "email":
+		f.Kind = p.Format
+	case p.Format == "uri":
+		f.Kind = "url"
+	}
+	return f
+}
+
+const (
+	mostRadios  = 5   // above them it is a list to choose from
+	longestLine = 120 // above it there is an area to write into
+)
+
+// limits returns the limits of a number in words.
+func (p *property) limits() string {
+	var out []string
+	if p.ExclusiveMinimum != nil {
+		out = append(out, "more than "+p.ExclusiveMinimum.String())
+	}
+	if p.Minimum != nil {
+		out = append(out, "at least "+p.Minimum.String())
+	}
+	if p.Maximum != nil {
+		out = append(out, "at most "+p.Maximum.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// plainText returns a value of JSON as it is typed: a string without quotes.
+func plainText(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+// choose marks the option that is the field's value.
+func (f *field) choose() {
+	for i := range f.Options {
+		f.Options[i].Chosen = f.Options[i].Value == f.Value
+	}
+}
+
+// fill gives the fields what was typed, their faults, and elements of their own.
+func (x *visit) fill(fields []*field, prefix string) {
+	for _, f := range fields {
+		f.ID = prefix + f.Name
+		f.Fault = x.refused.Of(f.Name)
+		if x.sent == nil {
+			continue
+		}
+		if f.Kind == "check" {
+			f.Value = strconv.FormatBool(x.sent.Get(f.Name) == "true")
+		} else if text, was := x.Sent(f.Name); was {
+			f.Value = text
+		}
+		f.choose()
+	}
+}
+
+// sentValue returns what was typed into the field as JSON, nil if it was left empty.
+func (f *field) sentValue(v url.Values) json.RawMessage {
+	text := sentText(v, f.Key)
+	switch {
+	case f.typ == "boolean":
+		return json.RawMessage(strconv.FormatBool(text == "true" || text == "on" || text == "1"))
+	case text == "":
+		return nil
+	case (f.typ == "number" || f.typ == "integer" || f.Kind == "json") && json.Valid([]byte(text)):
+		return json.RawMessage(strings.TrimSpace(text))
+	case len(f.Options) > 0 && f.typ != "string" && json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return document.AppendString(nil, text)
+}
+
+// sentText returns what was sent for an XATTR, under any of the names that it has.
+func sentText(v url.Values, key string) string {
+	for _, name := range []string{"x." + key, "xattrDict." + key} {
+		if v.Has(name) {
+			return v.Get(name)
+		}
+	}
+	return ""
+}
+
+// sentXattrs returns the XATTRs that a form sends, by its fields; those that are not among
+// them, but were sent, as strings.
+func sentXattrs(fields []*field, v url.Values) []member {
+	var out []member
+	known := map[string]bool{}
+	for _, f := range fields {
+		known[f.Key] = true
+		if value := f.sentValue(v); value != nil {
+			out = append(out, member{f.Key, value})
+		}
+	}
+	for _, name := range sortedKeys(v) {
+		key, is := strings.CutPrefix(name, "x.")
+		if is && !known[key] && v.Get(name) != "" {
+			out = append(out, member{key, document.AppendString(nil, v.Get(name))})
+		}
+	}
+	return out
+}
+
+// member is a member of a JSON object.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// object returns a JSON object of members that are not empty, in their order, on one
+// line.
+func object(members ...member) json.RawMessage {
+	b := []byte{'{'}
+	for _, m := range members {
+		if m.value == nil {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ", "...)
+		}
+		b = append(append(document.AppendString(b, m.key), ": "...), m.value...)
+	}
+	return append(b, '}')
+}
+
+// text is a member with a string, left out if it is empty.
+func text(key, value string) member {
+	if value == "" {
+		return member{key: key}
+	}
+	return member{key, document.AppendString(nil, value)}
+}

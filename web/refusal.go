@@ -1,0 +1,98 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"flowdrive/internal/errs"
+)
+
+// refusal is why the drive has not done what a form asked: the problem document of its
+// answer.
+type refusal struct {
+	Kind   errs.Kind       `json:"-"`
+	Type   string          `json:"type"`
+	Status int             `json:"status"`
+	Title  string          `json:"title"`
+	Detail string          `json:"detail"`
+	ID     string          `json:"instance"`
+	Faults []fault         `json:"errors"`
+	By     json.RawMessage `json:"performedBy"`
+	At     string          `json:"performedAt"`
+	After  int             `json:"retryAfter"` // seconds
+}
+
+// fault is one fault of what was sent.
+type fault struct {
+	Pointer string `json:"pointer"`
+	Detail  string `json:"detail"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+
+	Field string `json:"-"` // the name of the field, "": it goes into the summary alone
+}
+
+// readRefusal reads the problem document of an answer.
+func readRefusal(a *driveAnswer) *refusal {
+	f := &refusal{}
+	if json.Unmarshal(a.body.Bytes(), f) != nil || f.Detail == "" {
+		f = &refusal{Title: "Refused", Detail: "The drive has refused this.", Type: string(errs.Internal)}
+	}
+	f.Status = a.status
+	f.Kind = errs.Kind(f.Type[strings.LastIndexByte(f.Type, ':')+1:])
+	f.place()
+	return f
+}
+
+// refusalOf makes an error of the pages themselves a refusal; nil of nil.
+func refusalOf(e *errs.Error) *refusal {
+	if e == nil || e.Kind == errs.BadParameter || e.Kind == errs.NotFound || e.Kind == errs.LogIn {
+		return nil
+	}
+	f := &refusal{Kind: e.Kind, Status: 422, Title: "Invalid", Detail: e.Detail}
+	for _, one := range e.Faults {
+		f.Faults = append(f.Faults, fault{Pointer: one.Pointer, Detail: one.Detail})
+	}
+	f.place()
+	return f
+}
+
+// asProblem returns the error as a problem that may be told, nil if it is the server's
+// own fault.
+func asProblem(err error) *errs.Error {
+	if e, ok := errors.AsType[*errs.Error](err); ok && errs.KindOf(err) != errs.Internal {
+		return e
+	}
+	return nil
+}
+
+// place says of each fault which field it is about: fields bear the names of the keys.
+func (f *refusal) place() {
+	for i := range f.Faults {
+		p := strings.TrimPrefix(f.Faults[i].Pointer, "/")
+		if key, isXattr := strings.CutPrefix(p, "xattrDict/"); isXattr {
+			p = "x." + key
+		}
+		key, _, _ := strings.Cut(p, "/")
+		f.Faults[i].Field = unescapePointer(key)
+	}
+}
+
+// unescapePointer reads a token of a JSON pointer (RFC 6901, section 4).
+func unescapePointer(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+}
+
+// Of returns what is wrong with a field, "" if nothing is.
+func (f *refusal) Of(field string) string {
+	if f == nil {
+		return ""
+	}
+	for _, one := range f.Faults {
+		if one.Field == field {
+			return one.Detail
+		}
+	}
+	return ""
+}

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"flowdrive/internal/errs"
+)
+
+// form returns what a form asks of the drive, by the values of its fields. It is asked
+// when the form is sent, and when its curl lines are drawn, so that both are the same.
+type form func(x *visit, v url.Values) (*act, error)
+
+// act is what a form does: its requests, one after the other until one is refused.
+type act struct {
+	requests []driveRequest
+	every    bool   // also after one that was refused; done tells of those
+	to       string // where it leads, "": to the page itself
+	// done says what has happened, by the answers to the requests; nil: nothing is
+	// said.
+	done func(answers []*driveAnswer) notice
+}
+
+// notice is what a page says once, of what was done before it.
+type notice struct {
+	Text string
+	Link string // "" for none
+	Name string // of the link
+
+	Items []noticeItem // what became of each of several
+}
+
+// noticeItem is one of several things that a notice tells of.
+type noticeItem struct{ Link, Name, Text string }
+
+// mostForm bounds the body of a form without files.
+const mostForm = 2 << 20
+
+// submit does what a form of the page asks. If the drive refuses it, the page is drawn
+// again with what was typed and the faults.
+func (p *pages) submit(x *visit, g page) error {
+	if err := x.parseForm(); err != nil {
+		return err
+	}
+	v := x.r.PostForm
+	f := g.forms[v.Get("do")]
+	if f == nil {
+		return errs.New(errs.BadParameter, "There is no form %q on this page.", v.Get("do"))
+	}
+	a, err := f(x, v)
+	if err != nil {
+		return x.redraw(g, v, refusalOf(asProblem(err)), err)
+	}
+	if v.Has("show") { // without script: the curl lines as the form stands
+		return x.redraw(g, v, nil, nil)
+	}
+	answers := make([]*driveAnswer, 0, len(a.requests))
+	for i := range a.requests {
+		answer, err := x.hand(&a.requests[i], x.keyOf(v.Get("key"), i))
+		if err != nil {
+			return err
+		}
+		if answer.status >= http.StatusBadRequest && !a.every {
+			return x.redraw(g, v, readRefusal(answer), nil)
+		}
+		answers = append(answers, answer)
+	}
+	if a.done != nil {
+		x.notices.put(x.token, a.done(answers))
+	}
+	return x.redirect(x.landing(a.to))
+}
+
+// parseForm reads the fields of the form that was sent.
+func (x *visit) parseForm() error {
+	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, mostForm)
+	if err := x.r.ParseForm(); err != nil {
+		return &errs.Error{Kind: errs.BadParameter, Detail: "The form cannot be read.", Err: err}
+	}
+	for _, values := range x.r.PostForm {
+		for i := range values { // browsers end lines of text as mails do
+			values[i] = strings.ReplaceAll(values[i], "\r\n", "\n")
+		}
+	}
+	return nil
+}
+
+// landing returns where a form leads: to an address of its own, or back to the page.
+func (x *visit) landing(to string) string {
+	if to != "" {
+		return to
+	}
+	here := url.URL{Path: x.r.URL.Path}
+	q := url.Values{}
+	for name, values := range x.query {
+		if name != "open" && name != "part" {
+			q[name] = values
+		}
+	}
+	here.RawQuery = q.Encode()
+	return here.RequestURI()
+}
+
+// redraw draws the page with what a form has sent. Without a refusal that can be drawn
+// the error is the page's.
+func (x *visit) redraw(g page, v url.Values, refused *refusal, err error) error {
+	if refused == nil && err != nil {
+		return err
+	}
+	x.sent, x.refused = v, refused
+	if refused != nil {
+		x.status = refused.Status
+		if refused.Kind == errs.NotFound || refused.Kind == errs.LogIn {
+			return errs.New(refused.Kind, "%s", refused.Detail)
+		}
+	}
+	return g.draw(x)
+}
+
+// key returns a new idempotency key for a form that is drawn.
+func (x *visit) Key() string { return rand.Text() }
+
+// Sent returns what was typed into a field of the form that is drawn again. The second
+// value is false if the field was not sent.
+func (x *visit) Sent(name string) (string, bool) {
+	if x.sent == nil || !x.sent.Has(name) {
+		return "", false
+	}
+	return x.sent.Get(name), true
+}
+
+// notices are the one-time slots of the sessions, in memory: a notice that a restart
+// loses says only what the page shows anyway.
+type notices struct {
+	mu    sync.Mutex
+	slots map[string]notice
+}
+
+// mostNotices bounds the slots. They are emptied by the next page, within seconds.
+const mostNotices = 10_000
+
+func newNotices() *notices { return &notices{slots: map[string]notice{}} }
+
+func (n *notices) put(token string, what notice) {
+	if token == "" || what.Text == "" {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.slots) >= mostNotices {
+		clear(n.slots)
+	}
+	n.slots[token] = what
+}
+
+func (n *notices) take(token string) *notice {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	what, ok := n.slots[token]
+	if !ok {
+		return nil
+	}
+	delete(n.slots, token)
+	return &what
+}
+
+// localPath returns a path of this server that is safe to be led to: it is neither
+// another host's nor a path that browsers read as one.
+func localPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(next, "/") ||
+		strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") || strings.HasPrefix(u.Path, "//") {
+		return ""
+	}
+	return next
+}
