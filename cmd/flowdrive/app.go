@@ -24,6 +24,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/jqworker"
+	"flowdrive/internal/password"
 	"flowdrive/notify"
 	"flowdrive/route"
 	"flowdrive/server"
@@ -36,14 +37,21 @@ type app struct {
 	settings *settings
 	log      zerolog.Logger
 	unlock   func() error
+	disk     *disk
+	backups  *backups // nil: none
+	unclean  bool     // the last server on the data folder was not stopped in good order
 	db       *sqlite.DB
 	engine   *engine.Engine
 	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
+	clock    engine.Clock
+	zones    *clock.Zones
 	gateway  *notify.Gateway
-	server   *server.Server
-	drive    http.Handler // acts as the principal of the request's context
-	operator http.Handler // the drive for the control socket, as an administrator
+
+	certificate *server.Certificate // nil: there is none
+	server      *server.Server
+	drive       http.Handler // acts as the principal of the request's context
+	operator    http.Handler // the drive for the control socket, as an administrator
 
 	founded  bool
 	password string // of the administrator, if the first start generated one
@@ -63,12 +71,15 @@ func openApp(ctx context.Context, s *settings, logTo io.Writer) (_ *app, err err
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
+	if err := a.removeStories(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
 	return a, nil
 }
 
 func (a *app) open(ctx context.Context) error {
 	var err error
-	if a.db, err = sqlite.Open(ctx, filepath.Join(a.settings.data, databaseName), sqlite.Options{}); err != nil {
+	if err = a.openDatabase(ctx); err != nil {
 		return err
 	}
 	blobs, err := attach.Open(filepath.Join(a.settings.data, contentsName))
@@ -84,6 +95,12 @@ func (a *app) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.disk, err = newDisk(a.settings.data, a.log, registry); err != nil {
+		return err
+	}
+	if a.backups, err = a.newBackups(registry); err != nil {
+		return err
+	}
 	outside, channels, err := a.openOutside()
 	if err != nil {
 		return err
@@ -96,12 +113,19 @@ func (a *app) open(ctx context.Context) error {
 	if a.gateway.Mail != nil && !links.Absolute() && !a.settings.offline {
 		a.log.Warn().Msg("mail: the links in mails are paths, which no mail program can follow; give the address of this server with --public-url")
 	}
+	versionsLast, err := a.settings.versionsLast()
+	if err != nil {
+		return err
+	}
 	a.engine = engine.New(engine.Config{
 		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
-		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
-		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
-		Observer: observer, Filters: jqworker.New(workerCommand),
-		Outside: outside, Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
+		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
+		Limits: engine.Limits{
+			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, Quota: int64(a.settings.quota),
+			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
+		},
+		Observer: observer, OnDamage: observer.damaged.Inc, Filters: jqworker.New(workerCommand),
+		Player: a.player(), Outside: outside, Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
@@ -109,9 +133,10 @@ func (a *app) open(ctx context.Context) error {
 	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now)
 	a.drive = davfs.New(davfs.Config{
 		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
-		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames,
+		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames, Weigh: server.Weigh,
 	})
 	a.operator = a.asOperator(a.drive)
+	a.clock, a.zones = now, zones
 	return a.wireServer(registry)
 }
 
@@ -147,7 +172,8 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 	}
 	cfg := server.Config{
 		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version(),
-		Drive: a.drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
+		Drive: a.disk.guard(a.drive), Ready: a.disk.ready(a.engine.Ready), TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
+		Memory: a.settings.memory(), MaxConnections: a.settings.maxConnections, MaxPerAddress: a.settings.maxPerAddress, Names: a.settings.names(),
 	}
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}
@@ -167,12 +193,15 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		}
 		return &server.CalendarFile{Form: res.Form, ETag: res.FormETag, Modified: res.Modified}, nil
 	}
+	if err := a.openPages(&cfg); err != nil {
+		return err
+	}
 	if a.settings.tlsCert != "" {
 		certificate, err := server.LoadCertificate(a.settings.tlsCert, a.settings.tlsKey)
 		if err != nil {
 			return err
 		}
-		cfg.TLS = certificate.TLSConfig()
+		cfg.TLS, a.certificate = certificate.TLSConfig(), certificate
 	}
 	a.server, err = server.New(cfg)
 	return err
@@ -204,6 +233,11 @@ func (a *app) found(ctx context.Context) error {
 			password = store.NewUUID().String()[:20]
 			a.password = password
 		}
+		if judge := a.judge(); judge != nil && a.password == "" {
+			if fault := judge(password, string(engine.Admin)); fault != "" {
+				return usageError{fmt.Errorf("%sADMIN_PASSWORD: the password of admin %s", environmentPrefix, fault)}
+			}
+		}
 		if hash, err = server.HashPassword(password); err != nil {
 			return fmt.Errorf("the administrator's password: %w", err)
 		}
@@ -227,6 +261,14 @@ func (a *app) found(ctx context.Context) error {
 	return err
 }
 
+// judge says which passwords users may have: in a sandbox, in which nothing is real, any.
+func (a *app) judge() account.JudgePassword {
+	if a.sandbox != nil {
+		return nil
+	}
+	return password.Fault
+}
+
 // serve runs everything until ctx ends, and gives up on what does not end then.
 func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Listener) error {
 	ended, ending := make(chan error, 1), make(chan struct{})
@@ -234,7 +276,7 @@ func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Li
 		defer close(ended) // a test that fails in ready ends this goroutine
 		ended <- a.serveToEnd(ctx, ready, ending, listeners...)
 	}()
-	err := awaitEnd(ended, ending)
+	err := awaitEnd(ctx, ended, ending)
 	if errors.Is(err, errNotEnded) {
 		a.log.Error().Msg("server: giving up waiting for what has not ended")
 	}
@@ -258,7 +300,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		stopSweeper = inner.start(a.engine.Run)
+		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run)
 	}
 	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {
@@ -320,6 +362,9 @@ func (a *app) close() error {
 	if a.db != nil {
 		err = a.db.Close()
 	}
+	if err == nil && (a.db != nil || !a.unclean) {
+		err = removeIfThere(filepath.Join(a.settings.data, runningName))
+	}
 	return errors.Join(err, a.unlock())
 }
 
@@ -343,6 +388,19 @@ func (g *group) start(service func(context.Context) error) (stop func()) {
 		g.err = errors.Join(g.err, err)
 	})
 	return cancel
+}
+
+// startAll runs several services; stop ends them.
+func (g *group) startAll(services ...func(context.Context) error) (stop func()) {
+	var stops []func()
+	for _, service := range services {
+		stops = append(stops, g.start(service))
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
 }
 
 func (g *group) wait() error {

@@ -12,7 +12,6 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
-	"flowdrive/server"
 )
 
 // usageError is an error in the command line or configuration.
@@ -20,12 +19,17 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// exitCut is the exit code of a server that ended although something was still
+// going on: EX_TEMPFAIL of sysexits.h, what supervisors take for a fault that
+// passes.
+const exitCut = 75
+
 func exitCode(err error) int {
-	if _, usage := errors.AsType[usageError](err); usage {
+	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errNotChecked) {
 		return 2
 	}
-	if errors.Is(err, server.ErrRequestsLeft) || errors.Is(err, errNotEnded) {
-		return 3
+	if wasCut(err) {
+		return exitCut
 	}
 	return 1
 }
@@ -76,7 +80,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags")
-	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), versionCommand())
+	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), backupCommand(), restoreCommand(), checkCommand(), versionCommand())
 	root.SetHelpCommand(helpCommand())
 	root.Version = version()
 	strict(root)

@@ -54,6 +54,7 @@ func TestKilledWhilePutting(t *testing.T) {
 		requests := putEntries(1000, round)
 		n := p.performUntil(t, os.Kill, random, requests)
 		p = startProgram(t, data)
+		mustBeSound(t, data)
 		held := p.checkEntries(t, requests, false)
 		p.repeat(t, requests, "Location", "X-OpenGroupware-ScheduleEntryUUID")
 		if got := p.checkEntries(t, requests, true); got != stored+len(requests) {
@@ -193,6 +194,7 @@ func TestKilledWhilePerforming(t *testing.T) {
 		random.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
 		n := p.performUntil(t, os.Kill, random, requests)
 		p = startProgram(t, data)
+		mustBeSound(t, data)
 		held := p.checkLogs(t, bugs, requests, false)
 		p.repeat(t, requests, "X-Flowdrive-Log-Entry", "X-Flowdrive-Case-Status")
 		p.checkLogs(t, bugs, requests, true)

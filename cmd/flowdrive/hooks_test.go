@@ -7,9 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/http/httptest"
+	"net/mail"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +35,7 @@ const hookSecrets = `{github: it-is-a-secret-of-github, stripe: whsec_not+base64
 // withHooks runs use on a server that has a route for hooks and the secrets.
 func withHooks(t *testing.T, data string, use func(s *inProcess)) {
 	t.Helper()
-	t.Setenv("FLOWDRIVE_ADMIN_PASSWORD", "admin at work")
+	t.Setenv("FLOWDRIVE_ADMIN_PASSWORD", "admin works upstairs")
 	settings := &settings{data: data, sandbox: "2012-11-09T12:34:56Z", logLevel: "error"}
 	if err := settings.outside.secrets.Set(hookSecrets); err != nil {
 		t.Fatal(err)
@@ -42,7 +45,7 @@ func withHooks(t *testing.T, data string, use func(s *inProcess)) {
 		t.Fatal(err)
 	}
 	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": "admin at work", "sam": "sam at work", "ann": "ann at work"}}
+		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": "admin works upstairs", "sam": "sam works upstairs", "ann": "ann works upstairs"}}
 		use(s)
 		return nil
 	})
@@ -54,7 +57,7 @@ func withHooks(t *testing.T, data string, use func(s *inProcess)) {
 func (s *inProcess) furnishHooks() {
 	s.Helper()
 	for _, user := range []string{"sam", "ann"} {
-		s.must("PUT", "/dav/Admin/Users/"+user+".json", `{"password": "`+user+` at work"}`)
+		s.must("PUT", "/dav/Admin/Users/"+user+".json", `{"password": "`+user+` works upstairs"}`)
 	}
 	if w := s.as("sam", "PUT", "/dav/Workflow/Routes/desk.yaml", hookedRoute); w.Code != http.StatusCreated {
 		s.Fatalf("%d %s", w.Code, w.Body)
@@ -426,6 +429,111 @@ func TestHookFaults(t *testing.T) {
 		id := strconv.FormatInt(decoded[struct{ Case int64 }](s, w).Case, 10)
 		if input := s.must("GET", "/dav/Workflow/Cases/"+id+"/input", "").Body.String(); input != `{"zen": "x"}` {
 			t.Errorf("got %s", input)
+		}
+	})
+}
+
+// TestHookFaultIsTold: that a hook refuses requests by its own fault is told to the
+// administrators of its route: once, a day later, and once when it works again, and to
+// nobody who was not told before.
+func TestHookFaultIsTold(t *testing.T) {
+	withHooks(t, t.TempDir(), func(s *inProcess) {
+		s.furnishHooks()
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"password": "sam works upstairs", "email": "sam@example.org"}`)
+		s.must("PUT", "/dav/Admin/Users/ann.json", `{"password": "ann works upstairs", "email": "ann@example.org"}`)
+		s.must("PUT", "/dav/Admin/Users/admin.json", `{"email": "root@example.org"}`)
+		read := map[string]bool{}
+		told := func() string {
+			var lines []string
+			for _, l := range decoded[[]struct{ Name string }](s, s.must("GET", "/dav/Admin/Outbox/.ls", "")) {
+				if read[l.Name] {
+					continue
+				}
+				read[l.Name] = true
+				letter := s.must("GET", "/dav/Admin/Outbox/"+url.PathEscape(l.Name), "").Body.String()
+				message, err := mail.ReadMessage(strings.NewReader(letter))
+				if err != nil {
+					t.Fatal(err)
+				}
+				subject, err := new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.HasPrefix(subject, "Somebody can do it") {
+					continue // the task of the case that the hook has started
+				}
+				lines = append(lines, strings.Trim(message.Header.Get("To"), "<>")+": "+subject)
+			}
+			slices.Sort(lines)
+			return strings.Join(lines, "\n")
+		}
+		want := func(when, lines string) {
+			t.Helper()
+			if got := told(); got != lines {
+				t.Errorf("%s: got %q, want %q", when, got, lines)
+			}
+		}
+		at := s.hook("second", `{}`)
+		s.must("PUT", "/dav/Workflow/Routes/desk.yaml", strings.Replace(hookedRoute, "access: {", "access: {admin: [ann], ", 1))
+		told()
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": true}`)
+		for range 2 {
+			s.send("POST", at, "{}")
+		}
+		const left = ": its author has left, or is disabled; another administrator of the route can store it ag…"
+		want("once", "ann@example.org: Failed: the hook second of desk"+left)
+		s.must("POST", "/clock", `{"advance": "PT24H"}`, "Content-Type", "application/json")
+		want("a day later", "ann@example.org: Still failed: the hook second of desk"+strings.Replace(left, " it ag…", "…", 1))
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": false}`)
+		if w := s.send("POST", at, "{}"); w.Code != http.StatusCreated {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		want("it works again, which sam was never told", "ann@example.org: Mended: the hook second of desk")
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": true}`)
+		s.send("POST", at, "{}")
+		told()
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": false}`)
+		s.must("POST", "/clock", `{"advance": "PT24H"}`, "Content-Type", "application/json")
+		want("its author is back, and nobody has sent anything", "ann@example.org: Mended: the hook second of desk")
+		if form := s.must("GET", "/dav/Workflow/Routes/desk/Hooks/second.json", "").Body.String(); !strings.Contains(form, `"fault": null`) {
+			t.Errorf("the hook: %s", form)
+		}
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": true}`)
+		s.send("POST", at, "{}")
+		told()
+		s.must("DELETE", "/dav/Workflow/Routes/desk/Hooks/second.json", "")
+		want("it is deleted", "ann@example.org: Deleted: the hook second of desk")
+		s.must("POST", "/clock", `{"advance": "PT48H"}`, "Content-Type", "application/json")
+		want("afterwards", "")
+	})
+}
+
+// TestHooksBoundWhatIsRead: nothing is read of a body that is announced as larger than
+// its hook takes, or that cannot be signed rightly.
+func TestHooksBoundWhatIsRead(t *testing.T) {
+	withHooks(t, t.TempDir(), func(s *inProcess) {
+		s.furnishHooks()
+		at := s.hook("small", `{"verify": {"scheme": "github", "secret": "github"}, "maxBytes": 10}`)
+		sign := func(body string) []string {
+			return []string{"X-Hub-Signature-256", "sha256=" + hexMAC("it-is-a-secret-of-github", body)}
+		}
+		if w := s.send("POST", at, `{"n": 123}`, sign(`{"n": 123}`)...); w.Code != http.StatusCreated {
+			t.Errorf("as large as may be: %d %s", w.Code, w.Body)
+		}
+		if w := s.send("POST", at, `{"n": 1234}`, sign(`{"n": 1234}`)...); w.Code != http.StatusRequestEntityTooLarge {
+			t.Errorf("too large: %d %s", w.Code, w.Body)
+		}
+		if w := s.send("POST", at, strings.Repeat("x", 11)); w.Code != http.StatusForbidden {
+			t.Errorf("without a signature its length does not matter: %d %s", w.Code, w.Body)
+		}
+		form := s.must("GET", "/dav/Workflow/Routes/desk/Hooks/small.json", "").Body.String()
+		if !strings.Contains(form, `"maxBytes": 10`) {
+			t.Errorf("the hook: %s", form)
+		}
+		for _, document := range []string{`{"maxBytes": 0}`, `{"maxBytes": 26214401}`, `{"maxBytes": "1 MiB"}`} {
+			if w := s.as("sam", "PUT", "/dav/Workflow/Routes/desk/Hooks/x.json", document); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "/maxBytes") {
+				t.Errorf("%s: %d %s", document, w.Code, w.Body)
+			}
 		}
 	})
 }

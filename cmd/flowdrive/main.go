@@ -16,16 +16,20 @@ import (
 	"flowdrive/internal/jqworker"
 )
 
-// workerCommand makes this program a worker of jqworker, and confinedCommand
-// the program that a route runs; neither is for people.
+// workerCommand makes this program a worker of jqworker, storyCommand one that plays a
+// scenario, and confinedCommand the program that a route runs; none is for people.
 const (
 	workerCommand   = "jq-worker"
+	storyCommand    = "play-story"
 	confinedCommand = "confined"
 )
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == workerCommand {
 		os.Exit(jqworker.Serve(os.Stdin, os.Stdout))
+	}
+	if len(os.Args) == 3 && os.Args[1] == storyCommand {
+		os.Exit(serveStory(os.Args[2], os.Stdin, os.Stdout))
 	}
 	if len(os.Args) > 2 && os.Args[1] == confinedCommand {
 		os.Exit(confine.Become(os.Args[2:], os.Environ(), os.Stderr))
@@ -37,8 +41,8 @@ func main() {
 }
 
 // run executes one command line and returns its exit code: 0 for success, 1
-// for failure, 2 for a command line or configuration that cannot be used, 3 if
-// something did not end when the server was stopped.
+// for failure, 2 for a command line or configuration that cannot be used, exitCut
+// if something was cut off when the server was stopped.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)

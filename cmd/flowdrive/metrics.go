@@ -18,6 +18,7 @@ type observer struct {
 	performed *prometheus.CounterVec
 	started   prometheus.Counter
 	ended     *prometheus.CounterVec
+	damaged   prometheus.Counter
 }
 
 var _ engine.Observer = (*observer)(nil)
@@ -40,6 +41,9 @@ func newObserver(registry *prometheus.Registry) (*observer, error) {
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "flowdrive_cases_ended_total", Help: "Cases ended, by how.",
 		}, []string{"state"}),
+		damaged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "flowdrive_damaged_contents_total", Help: "Contents that were read and are not what was stored.",
+		}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "flowdrive_build_info", Help: "1, with what runs as labels.",
@@ -48,7 +52,7 @@ func newObserver(registry *prometheus.Registry) (*observer, error) {
 	build.Set(1)
 	var err error
 	for _, c := range []prometheus.Collector{
-		o.firings, o.lag, o.performed, o.started, o.ended, build,
+		o.firings, o.lag, o.performed, o.started, o.ended, o.damaged, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		err = errors.Join(err, registry.Register(c))

@@ -26,7 +26,7 @@ secrets: {default: %s}
 notify-webhook: %s/told
 `, strings.TrimPrefix(s.URL, "http://"), box.Address, webhookSecret, s.URL))
 	for _, name := range []string{"sam", "bob"} {
-		p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/"+name+".json", `{"password": "`+name+` at work", "email": "`+name+`@example.net"}`)
+		p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/"+name+".json", `{"password": "`+name+` works upstairs", "email": "`+name+`@example.net"}`)
 	}
 	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/desk.yaml", `
 access: {start: [everyone]}
@@ -36,12 +36,12 @@ actions:
   begin: {trigger: init, past: Begun}
   check: {title: Check it, in: [open], role: clerk, to: done, past: Checked}
 `)
-	path := p.as("sam", "sam at work").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
+	path := p.as("sam", "sam works upstairs").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
 	mails := box.Wait(t.Context(), 1)
 	if len(mails) != 1 || mails[0].To[0] != "bob@example.net" || mails[0].Subject != "To do: Check it (Chairs)" || !strings.Contains(mails[0].Text, strings.TrimSuffix(path, ".json")+"/Actions/check.json") {
 		t.Fatalf("got mails %+v", mails)
 	}
-	p.as("bob", "bob at work").must(t, http.StatusNoContent, "PUT", strings.TrimSuffix(path, ".json")+"/Actions/check.json", `{}`)
+	p.as("bob", "bob works upstairs").must(t, http.StatusNoContent, "PUT", strings.TrimSuffix(path, ".json")+"/Actions/check.json", `{}`)
 	mails = box.Wait(t.Context(), 2)
 	if len(mails) != 2 || mails[1].To[0] != "sam@example.net" || mails[1].Subject != "Checked: Chairs" {
 		t.Errorf("got mails %+v", mails[1:])
@@ -86,8 +86,8 @@ actions:
   begin: {trigger: init, past: Begun}
   check: {title: Check it, in: [open], role: clerk, to: done, past: Checked}
 `)
-	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam at work"}`)
-	path := p.as("sam", "sam at work").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
+	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam works upstairs"}`)
+	path := p.as("sam", "sam works upstairs").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
 	p.must(t, http.StatusNoContent, "PUT", strings.TrimSuffix(path, ".json")+"/Actions/check.json", `{"comment": "well"}`)
 	eventually(t, 30*time.Second, func() string {
 		if n := len(s.seen()); n < 2 {

@@ -133,10 +133,10 @@ func TestOutside(t *testing.T) {
 	})
 	box := mailbox.Start(t, mailbox.Options{})
 	p := startConfigured(t, outsideConfig(s, box))
-	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam at work", "email": "sam@example.net"}`)
+	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam works upstairs", "email": "sam@example.net"}`)
 	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/order.yaml", strings.ReplaceAll(orderRoute, "SERVICE", s.URL))
 
-	sam := p.as("sam", "sam at work")
+	sam := p.as("sam", "sam works upstairs")
 	start := func(item string) (path string) {
 		t.Helper()
 		return sam.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", fmt.Sprintf(`{"route": "order", "xattrDict": {"item": %q}}`, item)).header.Get("Location")
@@ -349,8 +349,8 @@ func TestCollectorPost(t *testing.T) {
 	})
 	box := mailbox.Start(t, mailbox.Options{})
 	p := startConfigured(t, outsideConfig(s, box))
-	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam at work", "email": "sam@example.net"}`)
-	p = p.as("sam", "sam at work")
+	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam works upstairs", "email": "sam@example.net"}`)
+	p = p.as("sam", "sam works upstairs")
 	examples := filepath.Join("..", "..", "route", "examples")
 	source, err := os.ReadFile(filepath.Join(examples, "collector-post.yaml"))
 	if err != nil {

@@ -202,6 +202,12 @@ func TestReplayWindows(t *testing.T) {
 			"GET @/own.yaml = 200 ~ again",
 		},
 		{
+			"a scenario", "/dav/Workflow/Routes", `PUT @/own.yaml > ` + route + ` = 201`,
+			create + fill(save, "own.scenario.yaml", "{as: admin, steps: [{start: {}}]}", "200", "201") +
+				fill(save, "own.scenario.yaml", "{as: admin, steps: [{start: {}, expect: {status: b}}]}", "200", "204"),
+			"GET @/own.scenario.yaml = 200 ~ status",
+		},
+		{
 			"a case", "/dav/Workflow/Cases", "",
 			create + fill(save, "fire.json", `{"route": "bug", "title": "Fire"}`, "200", "201") +
 				fill(save, "fire.json", `{"route": "bug", "title": "Smoke"}`, "200", "204"),

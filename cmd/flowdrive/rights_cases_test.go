@@ -48,6 +48,7 @@ const rightsOnCases = `
 /dav/Workflow/Cases/{case}/input
 /dav/Workflow/Cases/{case}/log.json
 /dav/Workflow/Cases/{case}/log.txt
+/dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Cases/{case}/Messages/{message}
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401

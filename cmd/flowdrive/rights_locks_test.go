@@ -54,10 +54,8 @@ const rightsOfLocks = `
 /attachfs/.contents
 /attachfs/.ls
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
-/dav/Workflow/Cases/{case}/diagram.svg
 /ui/
-/dav/Workflow/Routes/{desk}/diagram.svg
-  LOCK UNLOCK                             | 501 501 501 501 501 501 501 401
+  LOCK UNLOCK                             | 308 308 308 308 308 308 308 308
 /events
 /clock
   LOCK UNLOCK                             | 405 405 405 405 405 405 405 401
@@ -88,6 +86,7 @@ const rightsOfLocks = `
 /dav/Workflow/Routes/{desk}.yaml
 /dav/Workflow/Routes/{desk}.json
 /dav/Workflow/Routes/{idle}.yaml
+/dav/Workflow/Routes/{told}.scenario.yaml
   LOCK                                    | 200 200 403 403 404 404 404 401
   UNLOCK                                  | 409 409 409 409 404 404 404 401
 /dav/Workflow/Routes/{led}.yaml
@@ -125,6 +124,7 @@ const rightsOfLocks = `
 /dav/Workflow/Cases/{case}/input
 /dav/Workflow/Cases/{case}/log.json
 /dav/Workflow/Cases/{case}/log.txt
+/dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Cases/{case}/Messages/{message}
   LOCK UNLOCK                             | 403 403 403 403 403 403 404 401
 /dav/Workflow/Cases/{case}/output

@@ -263,8 +263,8 @@ func TestSlowReaders(t *testing.T) {
 			s.must("PUT", "/dav/Admin/Users/bob.json", `{"disabled": false}`)
 		}
 		told, broken := read(contents, func() { s.must("PUT", "/dav/Admin/Teams/ops.json", `{"members": ["boss"]}`) })
-		if n := strings.Count(told, `"weeks": 500`); n != 500 || broken || !strings.HasSuffix(told, "\n]\n") {
-			t.Errorf("%d entries of %d went to who has left the team, broken off %t; want 500", n, entries, broken)
+		if n := strings.Count(told, `"weeks": 500`); n != 16 || broken || !strings.HasSuffix(told, "\n]\n") {
+			t.Errorf("%d entries of %d went to who has left the team, broken off %t; want 16, the first page", n, entries, broken)
 		}
 	})
 }

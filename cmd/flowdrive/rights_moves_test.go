@@ -56,10 +56,8 @@ const rightsOfMoves = `
 /attachfs/.ls
   COPY                                    | 201 201 201 201 201 201 201 401
   MOVE                                    | 403 403 403 403 403 403 403 401
-/dav/Workflow/Cases/{case}/diagram.svg
 /ui/
-/dav/Workflow/Routes/{desk}/diagram.svg
-  COPY MOVE                               | 501 501 501 501 501 501 501 401
+  COPY MOVE                               | 308 308 308 308 308 308 308 308
 /dav/Workflow/Cases/Rejected/
   COPY MOVE                               | 404 404 404 404 404 404 404 401
 /events
@@ -131,6 +129,7 @@ const rightsOfMoves = `
 /dav/Workflow/Cases/{case}/input
 /dav/Workflow/Cases/{case}/log.json
 /dav/Workflow/Cases/{case}/log.txt
+/dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Cases/{case}/Messages/{message}
   COPY                                    | 201 201 201 201 201 201 404 401
   MOVE                                    | 403 403 403 403 403 403 404 401

@@ -28,7 +28,14 @@ const rightsTable = `
   GET HEAD                                | 200 200 200 200 200 200 200 200
   OPTIONS PUT DELETE PROPFIND MKCOL POST PROPPATCH | 405 405 405 405 405 405 405 405
 
+# A browser is led to the log-in.
 /
+  OPTIONS                                 | 200 200 200 200 200 200 200 200
+  GET HEAD                                | 200 200 200 200 200 200 200 303
+  PROPFIND                                | 207 207 207 207 207 207 207 401
+  PUT MKCOL POST                          | 405 405 405 405 405 405 405 401
+  DELETE                                  | 403 403 403 403 403 403 403 401
+
 /dav
 /dav/
   OPTIONS                                 | 200 200 200 200 200 200 200 200
@@ -118,13 +125,9 @@ const rightsTable = `
   PROPFIND                                | 207 207 207 207 207 207 207 401
   PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
 
-# ---- kinds of node that are not built
+# ---- the pages were to be here
 /ui/
-  GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401
-
-/dav/Workflow/Cases/{case}/diagram.svg
-  OPTIONS                                         | 501 501 501 501 501 501 501 200
-  GET HEAD PUT DELETE PROPFIND MKCOL POST         | 501 501 501 501 501 501 501 401
+  GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 308 308 308 308 308 308 308 308
 
 /events
   GET HEAD                                | 200 200 200 200 200 200 200 401
@@ -137,8 +140,10 @@ const rightsTable = `
 
 # Its name, like Board, Versions and digits below, is not for a file that is dropped.
 /dav/Workflow/Routes/{desk}/diagram.svg
-  OPTIONS                                     | 501 501 501 501 501 501 501 200
-  GET HEAD DELETE PROPFIND MKCOL POST         | 501 501 501 501 501 501 501 401
+  GET HEAD                                | 200 200 200 200 404 404 404 401
+  PROPFIND                                | 207 207 207 207 404 404 404 401
+  DELETE POST                             | 405 405 405 405 404 404 404 401
+  MKCOL                                   | 405 405 405 405 403 403 403 401
   PUT                                     | 422 422 422 422 404 404 404 401
 
 # ---- the clock and the metrics
@@ -247,6 +252,19 @@ const rightsTable = `
   DELETE                                  | 204 404 204 404 404 404 404 401
   POST                                    | 405 404 405 404 404 404 404 401
   MKCOL                                   | 405 403 405 403 403 403 403 401
+# ---- scenarios: as their routes; what a route that is not seen has is as if it were not there
+/dav/Workflow/Routes/{told}.scenario.yaml
+  GET HEAD                                | 200 200 200 200 404 404 404 401
+  PROPFIND                                | 207 207 207 207 404 404 404 401
+  PUT {users: [owner], teams: {ops: []}, as: owner, steps: [{start: {title: x}}]} | 204 204 403 403 201 201 201 401
+  PUT {users: [owner], teams: {ops: []}, as: owner, steps: [{start: {title: x}, refused: invalid}]} | 422 422 403 403 201 201 201 401
+  DELETE                                  | 204 204 403 403 404 404 404 401
+  POST                                    | 405 405 405 405 404 404 404 401
+  MKCOL                                   | 405 405 405 405 403 403 403 401
+/dav/Workflow/Routes/fresh.scenario.yaml
+  GET HEAD DELETE PROPFIND POST           | 404 404 404 404 404 404 404 401
+  MKCOL                                   | 403 403 403 403 403 403 403 401
+  PUT {as: admin, steps: [{start: {}}]}   | 201 201 201 201 201 201 201 401
 /dav/Workflow/Routes/fresh.yaml
   GET HEAD DELETE PROPFIND POST           | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401

@@ -304,12 +304,14 @@ func (f *furnishing) furnish(s *inProcess) {
 	for _, r := range []struct{ owner, name, access string }{
 		{"owner", "desk", "{start: [owner, ops], read: [player]}"},
 		{"owner", "idle", "{start: [owner, ops], read: [player]}"},
+		{"owner", "told", "{start: [owner, ops], read: [player]}"},
 		{"admin", "errand", "{start: [owner]}"},
 		{"sam", "led", "{start: [], admin: [ops]}"},
 	} {
 		s.made(r.owner, "PUT", "/dav/Workflow/Routes/"+r.name+".yaml", roles+"access: "+r.access+", "+rules)
 		f.names["{"+r.name+"}"] = r.name
 	}
+	s.made("owner", "PUT", "/dav/Workflow/Routes/told.scenario.yaml", `{users: [owner], teams: {ops: []}, as: owner, steps: [{start: {}}]}`)
 	s.made("player", "PUT", "/dav/Account/me.json", `{"deputy": {"user": "deputy", "to": "2012-12-24"}}`)
 	s.made("owner", "PUT", "/dav/Account/AppPasswords/phone.json", ``)
 	s.made("owner", "PUT", "/dav/Account/CalendarLinks/phone.json", ``)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts in testdata compare with")
@@ -23,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts in testdata co
 //
 //	exits CODE PROGRAM [ARG...]      a program that ends with this code
 //	serve [FLAG...]                  starts a server; its greeting is stdout
-//	stop                             stops it; its log is stderr
+//	halt                             stops it; its log is stderr (stop is testscript's own, and ends the script)
 //	answers STATUS USER:PASSWORD METHOD PATH [FILE]
 //	                                 a request to it; the answer is stdout
 func TestScripts(t *testing.T) {
@@ -40,11 +41,32 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scriptExits, "serve": scriptServe, "stop": scriptStop, "answers": scriptAnswers,
+			"exits": scriptExits, "serve": scriptServe, "halt": scriptHalt, "answers": scriptAnswers,
 		},
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 	})
+}
+
+// TestScriptsDoNotStop: the command "stop" of testscript ends a script as passed. The
+// one that stops the server is "halt".
+func TestScriptsDoNotStop(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(archive.Comment)) {
+			if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "stop" {
+				t.Errorf("%s stops, and what follows is not run", file)
+			}
+		}
+	}
 }
 
 // scriptServer is the one server that a script can have.
@@ -98,10 +120,10 @@ func scriptServe(ts *testscript.TestScript, neg bool, args []string) {
 	say(ts, ts.Stdout(), p.greeting.String())
 }
 
-func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
+func scriptHalt(ts *testscript.TestScript, neg bool, args []string) {
 	p := serverOf(ts).program
 	if neg || len(args) > 0 || p == nil {
-		ts.Fatalf("usage: stop, after serve")
+		ts.Fatalf("usage: halt, after serve")
 	}
 	if err := p.stop(); err != nil {
 		ts.Fatalf("%v", err)

@@ -33,6 +33,7 @@ func serveCommand() *cobra.Command {
 				return closing(listener, err)
 			}
 			server.CatchLibraryLog(a.log)
+			defer a.catchReloads(cmd.Context())()
 			return a.serve(cmd.Context(), func() error { return a.greet(cmd.OutOrStdout(), listener.Addr()) }, listener)
 		},
 	}

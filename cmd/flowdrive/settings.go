@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +38,17 @@ type settings struct {
 	maxEntries     int64
 	maxRoutes      int64
 	maxOpenCases   int64
+	maxVersions    int64
+	keepVersions   string
+	maxFiles       int64
+	maxStarted     int64
 	quota          byteSize
+	memoryLimit    byteSize
+	maxConnections int
+	maxPerAddress  int
 	outside        outsideSettings
+
+	backup backupSettings
 
 	// offline is for an operator's command while no server runs: nothing
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
@@ -68,7 +80,17 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&s.maxEntries, "max-entries", 0, "schedule entries a user may have (default 10000)")
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")
+	flags.Int64Var(&s.maxStarted, "max-started-cases", 0, "cases that routes start by themselves for a user in an hour (default 100000)")
+	flags.Int64Var(&s.maxFiles, "max-files", 0, "documents and folders a user may have (default 1000000)")
 	flags.Var(&s.quota, "quota", "bytes a user may store, for example 500MiB (default 10GiB)")
+	flags.Var(&s.memoryLimit, "memory-limit", "memory that the server keeps to, for example 1GiB (default 256MiB)")
+	flags.IntVar(&s.maxConnections, "max-connections", 4096, "connections that may be open at the same time")
+	flags.IntVar(&s.maxPerAddress, "max-connections-per-address", 512, "of these, connections from one address; those of trusted proxies are not counted")
+	flags.StringVar(&s.keepVersions, "keep-versions", "", "how long what is overwritten or deleted in Documents/ is kept, P0D for not at all (default P30D)")
+	flags.Int64Var(&s.maxVersions, "max-versions", 0, "versions of a document that are kept (default 100)")
+	flags.StringVar(&s.backup.to, "backup-to", "", "folder into which the server makes backups of itself (default: none)")
+	flags.StringVar(&s.backup.at, "backup-at", "0 3 * * *", "when it does: a crontab line, in the zone of --timezone")
+	flags.StringVar(&s.backup.keep, "backup-keep", "", "how many of these stay, such as 7d,4w,12m (default: all)")
 	s.outside.register(flags)
 }
 
@@ -93,10 +115,16 @@ func (s *settings) validate() error {
 	if s.tlsCert == "" && !s.insecureHTTP && !loopback(host) {
 		return usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http behind a proxy that has them", s.addr)}
 	}
-	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases} {
+	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted} {
 		if limit < 0 {
-			return usageError{fmt.Errorf("--max-entries, --max-routes and --max-open-cases must not be negative")}
+			return usageError{fmt.Errorf("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files and --max-started-cases must not be negative")}
 		}
+	}
+	if s.maxConnections < 1 || s.maxPerAddress < 1 {
+		return usageError{fmt.Errorf("--max-connections and --max-connections-per-address must be positive")}
+	}
+	if s.memoryLimit != 0 && s.memoryLimit < leastMemory {
+		return usageError{fmt.Errorf("--memory-limit must be at least 128MiB")}
 	}
 	// What is read later is checked before anything is made.
 	_, sandboxErr := s.sandboxStart()
@@ -104,7 +132,25 @@ func (s *settings) validate() error {
 	_, levelErr := s.level()
 	_, outsideErr := s.outside.gateway()
 	_, linksErr := s.links()
-	return errors.Join(sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	_, _, backupErr := s.backup.read()
+	_, versionsErr := s.versionsLast()
+	return errors.Join(versionsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+}
+
+// versionsLast returns how long versions of documents are kept: 0 for as long as usual,
+// less for not at all.
+func (s *settings) versionsLast() (time.Duration, error) {
+	if s.keepVersions == "" {
+		return 0, nil
+	}
+	d, err := clock.ParseDuration(s.keepVersions)
+	switch {
+	case err != nil || d.Months != 0:
+		return 0, usageError{fmt.Errorf("--keep-versions: %q is not a length of time in days, hours or minutes, such as P30D", s.keepVersions)}
+	case d.Exact == 0:
+		return -1, nil
+	}
+	return d.Exact, nil
 }
 
 // zoneErr says if there is no time zone of the name that was given.
@@ -122,6 +168,18 @@ func (s *settings) links() (link.Base, error) {
 		return "", usageError{fmt.Errorf("--public-url: %w", err)}
 	}
 	return base, nil
+}
+
+// names returns the hosts by which clients may call a server on loopback.
+func (s *settings) names() []string {
+	names := slices.Clone(s.publicNames)
+	if u, err := url.Parse(s.publicURL); err == nil && u.Host != "" {
+		names = append(names, u.Host)
+	}
+	if machine, err := os.Hostname(); err == nil {
+		names = append(names, machine)
+	}
+	return names
 }
 
 func loopback(host string) bool {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flowdrive/internal/document"
 	"flowdrive/internal/simulate"
+	"flowdrive/route"
 	"flowdrive/server"
 )
 
@@ -50,34 +50,48 @@ type simulation struct {
 }
 
 func simulateFile(ctx context.Context, stdout, stderr io.Writer, files simulation) error {
-	routes, err := readRoutes(files.route, files.children)
-	if err != nil {
-		return usageError{err}
-	}
-	data, err := os.ReadFile(files.scenario)
-	if err != nil {
-		return usageError{err}
-	}
-	scenario, err := simulate.Parse(data)
-	if err != nil {
-		return usageError{errors.New(strings.Join(faultLines(files.scenario, err), "\n"))}
-	}
-	report, err := playScenario(ctx, stderr, scenario, routes)
+	report, err := files.play(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	if _, err := io.WriteString(stdout, report.Log); err != nil {
 		return err
 	}
+	lines := files.told(report)
 	if len(report.Failures) == 0 {
-		_, err := fmt.Fprintf(stdout, "%s: ok (steps: %d, expectations: %d)\n", files.scenario, report.Steps, report.Checked)
+		_, err := fmt.Fprintln(stdout, lines[0])
 		return err
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// play plays the scenario. What cannot be used is a usageError.
+func (s simulation) play(ctx context.Context, complaints io.Writer) (*simulate.Report, error) {
+	routes, err := readRoutes(s.route, s.children)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	data, err := os.ReadFile(s.scenario)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	scenario, err := simulate.Parse(data)
+	if err != nil {
+		return nil, usageError{errors.New(strings.Join(faultLines(s.scenario, err), "\n"))}
+	}
+	return playScenario(ctx, complaints, scenario, routes)
+}
+
+// told returns how the scenario went: that it holds, or what does not, a line each.
+func (s simulation) told(report *simulate.Report) []string {
+	if len(report.Failures) == 0 {
+		return []string{fmt.Sprintf("%s: ok (steps: %d, expectations: %d)", s.scenario, report.Steps, report.Checked)}
 	}
 	lines := make([]string, len(report.Failures))
 	for i, f := range report.Failures {
-		lines[i] = faultLine(files.scenario, "", f)
+		lines[i] = faultLine(s.scenario, "", f)
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return lines
 }
 
 // readRoutes reads the route, the given children and, from files in the route's
@@ -86,7 +100,7 @@ func readRoutes(routePath string, children []string) ([]simulate.Route, error) {
 	var routes []simulate.Route
 	var faults []string
 	add := func(path string) {
-		lines, ok := checkRoute(path)
+		lines, ok := checkRoute(path, route.Others{})
 		source, err := os.ReadFile(path)
 		if err != nil {
 			lines, ok = []string{err.Error()}, false
@@ -131,30 +145,13 @@ func beside(routePath, name string) string {
 	return ""
 }
 
-// namedRoutes returns the routes that a definition names: as children of its
-// actions, or to be started by its steps.
+// namedRoutes returns the routes that a definition names.
 func namedRoutes(r *simulate.Route) []string {
 	node, err := parseFile(r.File, r.Source)
 	if err != nil {
 		return nil // which checkRoute has told
 	}
-	var names []string
-	var walk func(n *document.Node)
-	walk = func(n *document.Node) {
-		for _, item := range n.Items {
-			walk(item)
-		}
-		for _, m := range n.Members {
-			if m.Key == "child" || m.Key == "start" {
-				if name := m.Value.Get("route"); name != nil && name.Kind == document.String {
-					names = append(names, name.Text)
-				}
-			}
-			walk(m.Value)
-		}
-	}
-	walk(node)
-	return names
+	return route.Named(node)
 }
 
 // playScenario plays a scenario on the whole server in this process, in a
@@ -165,14 +162,21 @@ func playScenario(ctx context.Context, complaints io.Writer, s *simulate.Scenari
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	a, err := openApp(ctx, &settings{
-		data: folder, sandbox: s.Clock.Format(time.RFC3339Nano), logLevel: "error", bare: true, rehearsal: true, runs: maps.Clone(s.Commands),
-	}, complaints)
+	rehearsal := settings{data: folder, logLevel: "error"}
+	return rehearsal.play(ctx, complaints, s, routes)
+}
+
+// play plays a scenario on the whole server in this process, in the data folder that
+// the settings name.
+func (s *settings) play(ctx context.Context, complaints io.Writer, story *simulate.Scenario, routes []simulate.Route) (report *simulate.Report, err error) {
+	s.sandbox, s.runs = story.Clock.Format(time.RFC3339Nano), maps.Clone(story.Commands)
+	s.bare, s.rehearsal = true, true
+	a, err := openApp(ctx, s, complaints)
 	if err != nil {
 		return nil, err
 	}
 	err = a.during(ctx, func() error {
-		report, err = simulate.Play(ctx, a.inProcess, s, routes)
+		report, err = simulate.Play(ctx, a.inProcess, story, routes)
 		return err
 	})
 	return report, err

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/robfig/cron/v3"
+	"github.com/rs/zerolog"
+
+	"flowdrive/internal/clock"
+	"flowdrive/store/backup"
+)
+
+// backupSettings are the flags of serve that make the server back itself up.
+type backupSettings struct {
+	to   string
+	at   string
+	keep string
+}
+
+// read returns what the settings say; nil if the server makes no backups.
+func (s *backupSettings) read() (cron.Schedule, backup.Keep, error) {
+	var keep backup.Keep
+	if s.to == "" {
+		if s.keep != "" {
+			return nil, keep, usageError{errors.New("--backup-keep has no effect without --backup-to")}
+		}
+		return nil, keep, nil
+	}
+	at, err := cron.ParseStandard(s.at)
+	if err != nil {
+		return nil, keep, usageError{fmt.Errorf("--backup-at: %q is not a crontab line such as \"0 3 * * *\"", s.at)}
+	}
+	if s.keep != "" {
+		if keep, err = backup.ParseKeep(s.keep); err != nil {
+			return nil, keep, usageError{fmt.Errorf("--backup-keep: %w", err)}
+		}
+	}
+	return at, keep, nil
+}
+
+// backups makes the backups of a running server.
+type backups struct {
+	config backup.Config
+	at     cron.Schedule
+	log    zerolog.Logger
+	now    func() time.Time
+
+	last   atomic.Int64 // when the last good one was, in seconds since 1970, 0: not since the start
+	failed atomic.Bool  // the last try
+	since  time.Time    // of what is not in a backup: the last good one, or the start
+	late   bool         // it was said
+}
+
+// newBackups returns nil if the settings ask for none.
+func (a *app) newBackups(registry *prometheus.Registry) (*backups, error) {
+	at, keep, err := a.settings.backup.read()
+	if at == nil || err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("find the name of this machine: %w", err)
+	}
+	zone := new(clock.Zones).Zone(a.settings.timezone)
+	b := &backups{
+		config: backup.Config{Data: a.settings.data, To: a.settings.backup.to, Version: version(), Host: host, Keep: keep, Now: time.Now},
+		at:     at, log: a.log, now: func() time.Time { return time.Now().In(zone) },
+	}
+	b.since = b.now()
+	if last, err := backup.Latest(b.config); err == nil && !last.IsZero() {
+		b.last.Store(last.Unix())
+		b.since = last
+	}
+	good := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "flowdrive_backup_last_success_timestamp_seconds", Help: "Instant of the last good backup, 0 for none.",
+	}, func() float64 { return float64(b.last.Load()) })
+	failed := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "flowdrive_backup_failed", Help: "1 if the last try to make a backup has failed.",
+	}, func() float64 {
+		if b.failed.Load() {
+			return 1
+		}
+		return 0
+	})
+	return b, errors.Join(registry.Register(good), registry.Register(failed))
+}
+
+// mostWait is how long is waited at most before the clock is looked at again: the
+// machine's clock may be set, and the machine may sleep.
+const mostWait = time.Minute
+
+// run makes backups until ctx ends. Without settings for them it does nothing.
+func (b *backups) run(ctx context.Context) error {
+	if b == nil {
+		return nil
+	}
+	next := b.at.Next(b.now())
+	for {
+		timer := time.NewTimer(min(mostWait, max(0, next.Sub(b.now()))))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		now := b.now()
+		b.noteLate(now)
+		if now.Before(next) {
+			continue
+		}
+		b.make(ctx)
+		next = b.at.Next(b.now())
+	}
+}
+
+// make makes one backup, and says in the log how it went.
+func (b *backups) make(ctx context.Context) {
+	r, err := backup.Make(ctx, b.config)
+	if ctx.Err() != nil {
+		return // the server stops
+	}
+	if err == nil {
+		err = missingContents(r.Manifest)
+	}
+	if err != nil {
+		b.failed.Store(true)
+		b.log.Error().Err(err).Msg("backup: it was not made, or is not complete")
+		return
+	}
+	if b.failed.Swap(false) || b.late {
+		b.log.Info().Msg("backup: they are made again")
+	}
+	b.since, b.late = r.Instant, false
+	b.last.Store(r.Instant.Unix())
+	b.log.Info().Str("path", r.Path).Int64("bytes", r.Bytes).Int("files", len(r.Files)).Int("linked", r.Linked).Strs("removed", r.Removed).Msg("backup: made")
+}
+
+// noteLate says once if the last good backup is two periods old.
+func (b *backups) noteLate(now time.Time) {
+	if b.late || !b.at.Next(b.at.Next(b.since)).Before(now) {
+		return
+	}
+	b.late = true
+	b.log.Error().Time("last", b.since).Msg("backup: the last good one is more than two periods old")
+}

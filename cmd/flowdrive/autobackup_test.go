@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"github.com/rs/zerolog"
+
+	"flowdrive/store/backup"
+)
+
+// TestServerBacksItselfUp: at each instant of its crontab line a server makes a backup. That
+// one fails, is late by two periods, and is made again is said once each.
+func TestServerBacksItselfUp(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := startProgram(t, data)
+	p.must(t, http.StatusCreated, http.MethodPut, "/dav/Documents/admin/x.txt", "x")
+	to := filepath.Join(t.TempDir(), "backups")
+	at, err := cron.ParseStandard("0 * * * *")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		log, seen := &watched{}, 0
+		b := &backups{
+			config: backup.Config{Data: data, To: to, Host: "here", Keep: backup.Keep{Days: 1}, Now: time.Now},
+			at:     at, log: zerolog.New(log), now: time.Now, since: time.Now(),
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- b.run(ctx) }()
+		pass := func(d time.Duration, want ...string) {
+			t.Helper()
+			<-time.After(d)
+			synctest.Wait()
+			said := log.String()[seen:]
+			seen += len(said)
+			for _, text := range want {
+				if n := strings.Count(said, text); n != 1 {
+					t.Errorf("after %v %q is said %d times:\n%s", d, text, n, said)
+				}
+			}
+		}
+		pass(time.Hour+time.Second, "backup: made")
+		if err := os.Rename(to, to+".gone"); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(to, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		pass(time.Hour, "it was not made")
+		if !b.failed.Load() {
+			t.Error("the metric does not say that it has failed")
+		}
+		pass(90*time.Minute, "more than two periods old")
+		if err := os.Remove(to); err != nil {
+			t.Error(err)
+		}
+		pass(time.Hour, "they are made again", "backup: made")
+		if b.failed.Load() || b.last.Load() != b.since.Unix() {
+			t.Error("the metrics do not have the last good one")
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	last, err := backup.Latest(backup.Config{Data: data, To: to, Host: "here"})
+	if err != nil || last.IsZero() {
+		t.Errorf("the latest one is of %v, %v", last, err)
+	}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"flowdrive/store/backup"
+	"flowdrive/store/sqlite"
+)
+
+func backupCommand() *cobra.Command {
+	var data, keep string
+	cmd := &cobra.Command{
+		Use:   "backup DEST",
+		Short: "Back up the data folder, beside a running server or without one",
+		Long: "Writes the database and all contents, as they are at one instant, into a new\n" +
+			"folder DEST/<instant>, and then manifest.json with the SHA-256 of each file. A\n" +
+			"folder without a manifest is not a backup. Contents that an earlier backup in\n" +
+			"DEST has are linked, not copied. With - for DEST the database alone is written to\n" +
+			"standard output.\n\n" +
+			"--keep 7d,4w,12m keeps the newest backup of each of the last 7 days, 4 weeks and\n" +
+			"12 months that have one, and removes the others of this data folder from DEST.\n\n" +
+			"It exits with 1 if the backup was not made, or if contents are missing in it\n" +
+			"because they are damaged in the data folder.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := backup.Config{Data: data, To: args[0], Version: version(), Now: time.Now}
+			if keep != "" {
+				var err error
+				if c.Keep, err = backup.ParseKeep(keep); err != nil {
+					return usageError{fmt.Errorf("--keep: %w", err)}
+				}
+			}
+			if args[0] == "-" {
+				return backupToOutput(cmd.Context(), data, cmd.OutOrStdout())
+			}
+			return runBackup(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	registerDataFolder(cmd.Flags(), &data)
+	cmd.Flags().StringVar(&keep, "keep", "", "how many backups stay, such as 7d,4w,12m: the newest of each day, week, month (default: all)")
+	return cmd
+}
+
+// registerDataFolder registers the flag of commands that need a data folder which
+// is there.
+func registerDataFolder(flags *pflag.FlagSet, data *string) {
+	flags.StringVar(data, "data", "./data", "data folder")
+}
+
+// runBackup makes a backup and says what was made.
+func runBackup(ctx context.Context, c backup.Config, stdout, stderr io.Writer) error {
+	begin := time.Now()
+	// What people wait for goes first.
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10)
+	var err error
+	if c.Host, err = os.Hostname(); err != nil {
+		return fmt.Errorf("find the name of this machine: %w", err)
+	}
+	shown := newProgress(stderr, "backing up")
+	c.Progress = shown.show
+	r, err := backup.Make(ctx, c)
+	shown.end()
+	if r == nil || r.Manifest == nil {
+		return err
+	}
+	var b strings.Builder
+	for _, path := range r.Abandoned {
+		fmt.Fprintf(&b, "Removed %s, which was not finished.\n", path)
+	}
+	fmt.Fprintf(&b, "Backup %s: %s in %d files, of which %d were linked; %s.\n", r.Path, sizeText(r.Bytes), len(r.Files), r.Linked, durationText(time.Since(begin)))
+	for _, path := range r.Removed {
+		fmt.Fprintf(&b, "Removed %s, which --keep does not ask for.\n", path)
+	}
+	if _, writeErr := io.WriteString(stdout, b.String()); writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	return errors.Join(err, missingContents(r.Manifest))
+}
+
+// missingContents says which contents are not in a backup.
+func missingContents(m *backup.Manifest) error {
+	var all []error
+	for _, content := range m.Missing {
+		all = append(all, fmt.Errorf("the content %s is not in the backup: %s", content.SHA256, content.Reason))
+	}
+	if len(all) > 0 {
+		all = append(all, errors.New("everything else is in the backup; flowdrive check says what the missing contents are of"))
+	}
+	return errors.Join(all...)
+}
+
+// backupToOutput writes the database alone.
+func backupToOutput(ctx context.Context, data string, stdout io.Writer) (err error) {
+	if f, ok := stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		return usageError{errors.New("backup -: standard output is a terminal; send the database into a file or another program")}
+	}
+	source, err := sqlite.OpenSource(ctx, filepath.Join(data, databaseName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	folder, err := os.MkdirTemp("", "flowdrive-backup-")
+	if err != nil {
+		return fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, databaseName)
+	if err := source.Copy(ctx, path, func(int64, int64) {}); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	_, err = io.Copy(stdout, f)
+	return err
+}
+
+func restoreCommand() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "restore SRC",
+		Short: "Make a new data folder from a backup",
+		Long: "Copies the backup in the folder SRC, which has a manifest.json, into the data\n" +
+			"folder, and compares each file with its SHA-256. The data folder must not exist or\n" +
+			"be empty. If anything is not as it should be, nothing is restored.\n\n" +
+			"It exits with 1 if nothing was restored, or if contents are missing in the backup.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRestore(cmd.Context(), args[0], data, cmd)
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", "./data", "data folder; it must not exist or be empty")
+	return cmd
+}
+
+func runRestore(ctx context.Context, src, data string, cmd *cobra.Command) error {
+	if err := notInUse(data); err != nil {
+		return err
+	}
+	shown := newProgress(cmd.ErrOrStderr(), "restoring")
+	m, err := backup.Restore(ctx, src, data, shown.show)
+	shown.end()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s in %d files (users: %d, routes: %d, schedule entries: %d, cases: %d, documents: %d).\n",
+		data, m.Instant.Format(time.RFC3339), sizeText(m.Bytes), len(m.Files), m.Counts.Users, m.Counts.Routes, m.Counts.Entries, m.Counts.Cases, m.Counts.Documents)
+	return errors.Join(err, missingContents(m))
+}
+
+// notInUse refuses a data folder that a server has open.
+func notInUse(data string) error {
+	unlock, err := lockExisting(data)
+	if errors.Is(err, errLocked) {
+		return err
+	}
+	if err != nil {
+		return nil //nolint:nilerr // without the file nobody has it open, and the restoration says what else is wrong
+	}
+	return unlock()
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/internal/clock"
+	"flowdrive/store/backup"
+	"flowdrive/store/check"
+)
+
+// errNotChecked says that a check could not look. It makes the exit code 2.
+var errNotChecked = errors.New("the data folder could not be checked")
+
+func checkCommand() *cobra.Command {
+	var data string
+	var repair bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check a data folder, beside a running server or without one",
+		Long: "Checks the structure of the database and what must hold between its rows, the\n" +
+			"SHA-256 of each content, that each reference has its content and each content is\n" +
+			"known, and what is stored of each case and schedule entry: forms, due times,\n" +
+			"and that an active case is at rest. It prints a line for each finding:\n" +
+			"<kind> <id> <path>: <text>\n\n" +
+			"--repair-orphans removes files of contents that the database does not know; no\n" +
+			"server may be running.\n\n" +
+			"It exits with 0 if nothing was found, 1 if something was, 2 if it could not look.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runCheck(cmd.Context(), check.Config{Data: data, Repair: repair, Zones: new(clock.Zones).Zone}, cmd)
+		},
+	}
+	registerDataFolder(cmd.Flags(), &data)
+	cmd.Flags().BoolVar(&repair, "repair-orphans", false, "remove files of contents that the database does not know")
+	return cmd
+}
+
+func runCheck(ctx context.Context, c check.Config, cmd *cobra.Command) (err error) {
+	if c.Repair {
+		unlock, err := lockExisting(c.Data)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errNotChecked, err)
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+	}
+	found := 0
+	c.Report = func(f check.Finding) error {
+		found++
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), f)
+		return err
+	}
+	shown := newProgress(cmd.ErrOrStderr(), "checking contents")
+	c.Progress = func(done, all int64) { shown.show(backup.Progress{Done: done, All: all}) }
+	err = check.Run(ctx, c)
+	shown.end()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotChecked, err)
+	}
+	if found > 0 {
+		return fmt.Errorf("what was found: %d", found)
+	}
+	return nil
+}

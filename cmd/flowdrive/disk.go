@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"flowdrive/internal/errs"
+	"flowdrive/server"
+)
+
+// reserveName is a file of the data folder that takes room. When the disk is full it is
+// removed, so that there is room to delete something.
+const reserveName = "reserve"
+
+const (
+	mostReserve  = 4 << 20     // bytes
+	lowSpace     = 512 << 10   // so little is full, in bytes
+	backSpace    = 1 << 20     // so much beside the reserve is enough again, in bytes
+	diskInterval = time.Second // between two looks
+	diskReminder = time.Minute // between two lines of the log while it is full
+	readOnlyDisk = uint64(1)   // ST_RDONLY of statfs(2)
+	reservePart  = uint64(16)  // of a small disk the reserve takes this part at most
+)
+
+// disk watches the file system of the data folder.
+type disk struct {
+	data    string
+	log     zerolog.Logger
+	statfs  func(path string, into *syscall.Statfs_t) error
+	wrong   atomic.Pointer[string] // what is wrong with it, nil for nothing
+	free    atomic.Uint64
+	logged  time.Time
+	reserve bool // the file is there
+}
+
+func newDisk(data string, log zerolog.Logger, registry *prometheus.Registry) (*disk, error) {
+	d := &disk{data: data, log: log, statfs: syscall.Statfs}
+	free := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "flowdrive_disk_free_bytes", Help: "Room on the file system of the data folder.",
+	}, func() float64 { return float64(d.free.Load()) })
+	full := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "flowdrive_disk_full", Help: "1 while nothing can be written but deletions, because the disk is full or read-only.",
+	}, func() float64 {
+		if d.wrong.Load() != nil {
+			return 1
+		}
+		return 0
+	})
+	return d, errors.Join(registry.Register(free), registry.Register(full))
+}
+
+// run looks at the disk until ctx ends.
+func (d *disk) run(ctx context.Context) error {
+	tick := time.NewTicker(diskInterval)
+	defer tick.Stop()
+	for {
+		d.look(time.Now())
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// look finds out whether there is room, makes the reserve while there is, and removes it
+// when there is none.
+func (d *disk) look(now time.Time) {
+	var s syscall.Statfs_t
+	if err := d.statfs(d.data, &s); err != nil {
+		d.log.Warn().Err(err).Msg("disk: could not look how much room there is")
+		return
+	}
+	block := uint64(s.Bsize)
+	free := s.Bavail * block
+	size := min(mostReserve, s.Blocks*block/reservePart)
+	d.free.Store(free)
+	switch was := d.wrong.Load(); {
+	case uint64(s.Flags)&readOnlyDisk != 0:
+		d.note("The server's disk is read-only.", now)
+	case was == nil && free < lowSpace:
+		d.dropReserve()
+		d.note("The server's disk is full.", now)
+	case was != nil && free < size+backSpace:
+		d.note(*was, now)
+	default:
+		if was != nil {
+			d.wrong.Store(nil)
+			d.logged = time.Time{}
+			d.log.Info().Uint64("free", free).Msg("disk: there is room again")
+		}
+		if !d.reserve && free >= size+backSpace {
+			d.makeReserve(size)
+		}
+	}
+}
+
+// note notes what is wrong, and logs it once a minute.
+func (d *disk) note(wrong string, now time.Time) {
+	d.wrong.Store(&wrong)
+	if now.Sub(d.logged) < diskReminder {
+		return
+	}
+	d.logged = now
+	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: nothing is stored until that is mended; things can be read and deleted")
+}
+
+// makeReserve makes the reserve. That is no harm if it fails: there is less room for
+// deletions then.
+func (d *disk) makeReserve(size uint64) {
+	f, err := os.OpenFile(filepath.Join(d.data, reserveName), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		err = errors.Join(syscall.Fallocate(int(f.Fd()), 0, 0, int64(size)), f.Close())
+	}
+	if err != nil {
+		d.log.Warn().Err(err).Msg("disk: could not set room aside for deletions")
+	}
+	d.reserve = true
+}
+
+func (d *disk) dropReserve() {
+	d.reserve = false
+	if err := removeIfThere(filepath.Join(d.data, reserveName)); err != nil {
+		d.log.Warn().Err(err).Msg("disk: could not give the reserve free")
+	}
+}
+
+// ready says why the server is not ready, as server.Config.Ready does.
+func (d *disk) ready(also func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if wrong := d.wrong.Load(); wrong != nil {
+			return fmt.Errorf("%s", *wrong)
+		}
+		return also(ctx)
+	}
+}
+
+// guard refuses what stores something while there is no room. What deletes may take the
+// reserve.
+func (d *disk) guard(drive http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wrong := d.wrong.Load()
+		if wrong == nil || !stores(r.Method) {
+			drive.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Retry-After", "10")
+		server.WriteError(w, r, errs.New(errs.Full, "%s Nothing was stored; delete something, or try again once there is room.", *wrong))
+	})
+}
+
+// stores reports whether requests with the method take room. One that moves something
+// does not, and is how many clients delete.
+func stores(method string) bool {
+	switch method {
+	case http.MethodPut, http.MethodPost, "COPY", "MKCOL", "PROPPATCH":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+)
+
+// TestFullDisk fills the disk of a running server: within seconds it is not ready, what
+// would be stored is refused, everything can be read, and things can be deleted. Once
+// there is room it goes on without a restart.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a small file system")
+	}
+	data := t.TempDir()
+	if err := syscall.Mount("none", data, "tmpfs", 0, "size=32m"); err != nil {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(data, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	p := startProgram(t, data)
+	const document, entry, attachment = "/dav/Documents/admin/x.txt", "/dav/Workflow/Schedule/x.json", "/attachfs/x.txt"
+	p.must(t, http.StatusCreated, http.MethodPut, document, strings.Repeat("x", 100000))
+	p.must(t, http.StatusCreated, http.MethodPut, entry, `{"route": "bug", "type": "interval", "weeks": 1}`)
+	uuid := p.must(t, http.StatusCreated, http.MethodPut, attachment, strings.Repeat("y", 100000)).header.Get("X-OpenGroupware-AttachmentUUID")
+	eventually(t, 10*time.Second, func() string {
+		if _, err := os.Stat(filepath.Join(data, reserveName)); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	ballast := filepath.Join(data, "ballast")
+	f, err := os.Create(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	status := func(want int) func() string {
+		return func() string {
+			if a := p.must2(t, http.MethodGet, "/readyz"); a.status != want {
+				return a.String()
+			}
+			return ""
+		}
+	}
+	eventually(t, 5*time.Second, status(http.StatusServiceUnavailable))
+	for _, path := range []string{"/dav/Documents/admin/y.txt", "/dav/Workflow/Schedule/y.json"} {
+		a := p.must(t, http.StatusInsufficientStorage, http.MethodPut, path, strings.Repeat("y", 10000))
+		if !strings.Contains(string(a.body), "disk is full") {
+			t.Errorf("PUT %s: %v", path, a)
+		}
+	}
+	p.must(t, http.StatusOK, http.MethodGet, document, "")
+	if a := p.must(t, http.StatusOK, http.MethodGet, "/metrics", ""); !strings.Contains(string(a.body), "flowdrive_disk_full 1") {
+		t.Error("the metrics do not say that the disk is full")
+	}
+	p.must(t, http.StatusNoContent, http.MethodDelete, entry, "")
+	p.must(t, http.StatusNoContent, http.MethodDelete, document, "")
+	p.must(t, http.StatusNoContent, http.MethodDelete, "/attachfs/"+uuid, "")
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 10*time.Second, status(http.StatusOK))
+	p.must(t, http.StatusCreated, http.MethodPut, "/dav/Documents/admin/y.txt", strings.Repeat("y", 10000))
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	mustBeSound(t, data)
+}
+
+// must2 makes a request whatever it is answered.
+func (p *program) must2(t *testing.T, method, path string) *answer {
+	t.Helper()
+	a, err := p.do(t.Context(), method, path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestDiskReminds: a full disk is logged once a minute, and once when there is room.
+func TestDiskReminds(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	d, err := newDisk(t.TempDir(), zerolog.New(&log), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := syscall.Statfs_t{Bsize: 4096, Blocks: 10000}
+	d.statfs = func(_ string, into *syscall.Statfs_t) error { *into = state; return nil }
+	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	lines := func(want int, what string) {
+		t.Helper()
+		if got := strings.Count(log.String(), "\n"); got != want {
+			t.Errorf("%s: %d lines, want %d:\n%s", what, got, want, &log)
+		}
+	}
+	for range 59 {
+		d.look(now)
+		now = now.Add(time.Second)
+	}
+	lines(1, "within a minute")
+	d.look(now.Add(time.Minute))
+	lines(2, "after a minute")
+	state.Bavail = 500 // more than the least, and less than what the reserve needs
+	d.look(now.Add(time.Minute))
+	lines(2, "with little room")
+	state.Bavail = 9000
+	d.look(now.Add(time.Minute))
+	lines(3, "with room")
+	if d.wrong.Load() != nil {
+		t.Error("it is still full")
+	}
+	state.Flags = 1
+	d.look(now.Add(time.Minute))
+	lines(4, "read-only")
+	if err := d.ready(nil)(t.Context()); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("got %v", err)
+	}
+}

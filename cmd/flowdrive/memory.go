@@ -1,0 +1,31 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"runtime/debug"
+
+	"flowdrive/server"
+)
+
+// What of --memory-limit is for what
+// (docs/contract/drive.md#memory).
+const (
+	defaultMemory byteSize = 256 << 20
+	leastMemory   byteSize = 128 << 20
+	// standing is what the server takes beside what requests hold: the program, the
+	// database's caches, what is kept of routes and users.
+	standing byteSize = 96 << 20
+)
+
+// memory returns the room that requests share. It also tells the garbage collector
+// where to work harder, unless the environment does (GOMEMLIMIT): somewhat before
+// the limit, since the database's memory is not Go's.
+func (s *settings) memory() *server.Memory {
+	limit := cmp.Or(s.memoryLimit, defaultMemory)
+	if os.Getenv("GOMEMLIMIT") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(int64(limit) * 3 / 4)
+	}
+	return server.NewMemory(int64(max(limit-standing, limit/4)) / 2)
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"flowdrive/internal/identity"
+	"flowdrive/server"
+	"flowdrive/web"
+)
+
+// openPages gives the server the pages.
+func (a *app) openPages(cfg *server.Config) error {
+	links, err := a.settings.links()
+	if err != nil {
+		return err
+	}
+	cfg.Sessions = a.engine.Accounts
+	cfg.Pages, err = web.New(web.Config{
+		Queries: web.EngineQueries(a.engine), Drive: a.drive, Log: a.log, Links: links, Sandbox: a.sandbox != nil,
+		Now: a.clock.Now, Wall: time.Now, Zone: a.zones.Zone,
+		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
+			return a.server.LogIn(ctx, name, password)
+		},
+		Sessions: a.engine.Accounts, Principal: server.PrincipalOf, RequestID: server.RequestID,
+		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
+	})
+	return err
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"flowdrive/store/backup"
+)
+
+// progress shows how far a long command is: on a terminal in one line that changes,
+// elsewhere by a line a minute.
+type progress struct {
+	out      io.Writer
+	what     string
+	terminal bool
+	begin    time.Time
+	last     time.Time // when it was shown
+	shown    bool
+}
+
+func newProgress(out io.Writer, what string) *progress {
+	now := time.Now()
+	p := &progress{out: out, what: what, begin: now, last: now}
+	if f, ok := out.(*os.File); ok {
+		p.terminal = isatty.IsTerminal(f.Fd())
+	}
+	return p
+}
+
+// show shows how far it is, if it is time for it.
+func (p *progress) show(at backup.Progress) {
+	pause := time.Minute
+	if p.terminal {
+		pause = 200 * time.Millisecond
+	}
+	now := time.Now()
+	if now.Sub(p.last) < pause {
+		return
+	}
+	p.last, p.shown = now, true
+	text := p.what + ": " + progressText(at, now.Sub(p.begin))
+	if p.terminal {
+		text = "\r\x1b[K" + text
+	} else {
+		text += "\n"
+	}
+	_, _ = io.WriteString(p.out, text) // it is for people who look
+}
+
+// end removes the line from a terminal.
+func (p *progress) end() {
+	if p.terminal && p.shown {
+		_, _ = io.WriteString(p.out, "\r\x1b[K")
+	}
+}
+
+// progressText says how much is done, how fast, and how long the rest takes if it
+// goes on so.
+func progressText(at backup.Progress, took time.Duration) string {
+	percent := int64(100)
+	if at.All > 0 {
+		percent = at.Done * 100 / at.All
+	}
+	rate := float64(at.Done) / max(took.Seconds(), 0.001)
+	text := fmt.Sprintf("%d %%, %s of %s, %s/s", percent, sizeText(at.Done), sizeText(at.All), sizeText(int64(rate)))
+	if rate < 1 {
+		return text
+	}
+	left := time.Duration(float64(at.All-at.Done) / rate * float64(time.Second))
+	return text + ", " + durationText(left) + " left"
+}
+
+// sizeText returns a number of bytes for people, such as 1.4 GiB.
+func sizeText(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, unit := float64(n), 0
+	for size >= 1024 && unit < 4 {
+		size, unit = size/1024, unit+1
+	}
+	return fmt.Sprintf("%.1f %s", size, [...]string{"", "KiB", "MiB", "GiB", "TiB"}[unit])
+}
+
+// durationText returns a time for people, in whole seconds, such as 1m20s.
+func durationText(d time.Duration) string { return d.Round(time.Second).String() }

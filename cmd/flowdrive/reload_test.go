@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/server"
+)
+
+// certificateFiles writes a certificate with that serial number and its key.
+func certificateFiles(t *testing.T, folder string, serial int64) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "flowdrive"},
+		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	for path, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "EC PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile
+}
+
+// TestReload: after a signal a renewed certificate is served; one that cannot be
+// used changes nothing, and the log says so.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	certFile, keyFile := certificateFiles(t, folder, 1)
+	certificate, err := server.LoadCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	a := &app{log: zerolog.New(&log), certificate: certificate}
+	serial := func() int64 {
+		pair, err := certificate.TLSConfig().GetCertificate(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf, err := x509.ParseCertificate(pair.Certificate[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leaf.SerialNumber.Int64()
+	}
+	reload := func() {
+		signals := make(chan os.Signal, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			a.reloadOn(ctx, signals)
+		}()
+		signals <- syscall.SIGHUP
+		signals <- syscall.SIGHUP // is taken when the first was done
+		cancel()
+		<-ended
+	}
+	certificateFiles(t, folder, 2)
+	if reload(); serial() != 2 {
+		t.Errorf("serves certificate %d after it was renewed; log: %s", serial(), &log)
+	}
+	if err := os.WriteFile(keyFile, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log.Reset()
+	if reload(); serial() != 2 || !strings.Contains(log.String(), "could not read the certificate again") {
+		t.Errorf("serves certificate %d after a bad renewal; log: %s", serial(), &log)
+	}
+	a.certificate = nil
+	log.Reset()
+	if reload(); !strings.Contains(log.String(), "there is none") {
+		t.Errorf("without a certificate: %s", &log)
+	}
+}
