@@ -66,6 +66,18 @@ if has rclone rclone; then
 	succeeds "    of which nothing is stored" answers 404 GET "$schedule/wrong.json"
 	succeeds "  deletes the entry" rclone deletefile w:Workflow/Schedule/by-rclone.json
 	succeeds "  it is gone" answers 404 GET "$schedule/by-rclone.json"
+	mkdir -p "$work/sync" "$work/synced"
+	printf 'first\n' >"$work/sync/a.txt"
+	succeeds "  syncs a folder into Documents/" rclone sync "$work/sync" w:Documents/admin
+	printf 'later and longer\n' >"$work/sync/a.txt"
+	succeeds "    and what was changed" rclone sync "$work/sync" w:Documents/admin
+	succeeds "    back, without the history" rclone sync w:Documents/admin "$work/synced"
+	expect "    which it does not see" a.txt "$(ls -A "$work/synced")"
+	succeeds "    and so does not delete" rclone sync "$work/sync" w:Documents/admin
+	rclone lsf w:Documents/admin/.history >"$work/out"
+	expect_match "    it is there under its name" '^[0-9TZ]+ a\.txt$' "$(cat "$work/out")"
+	succeeds "    and what was overwritten comes back" rclone copyto "w:Documents/admin/.history/$(cat "$work/out")" w:Documents/admin/back.txt
+	expect "      as it was" first "$(rclone cat w:Documents/admin/back.txt)"
 	succeeds "  a folder of cases is not deletable" answers 403 DELETE /dav/Workflow/Cases/
 fi
 
@@ -113,6 +125,12 @@ if has mount.davfs davfs2 && has_fuse davfs2; then
 	)
 	succeeds "davfs2 mounts the drive" mount -t davfs -o "conf=$work/davfs2.conf,uid=0,gid=0,file_mode=644,dir_mode=755" "$base/dav/" "$m"
 	on_a_mount davfs2 "$m"
+	printf 'one\n' >"$m/Documents/admin/plan.txt"
+	eventually "  saves a document" answers 200 GET /dav/Documents/admin/plan.txt
+	succeeds "  deletes it" rm "$m/Documents/admin/plan.txt"
+	eventually "  finds it in the history" sh -c "ls '$m/Documents/admin/.history/'*plan.txt"
+	succeeds "  moves it back" sh -c "mv '$m/Documents/admin/.history/'*plan.txt '$m/Documents/admin/plan.txt'"
+	eventually "    as it was" sh -c "grep -qx one '$m/Documents/admin/plan.txt'"
 	# It tells the application nothing; what was refused for good lands in
 	# lost+found, which is how its user finds out.
 	cp "$work/wrong.json" "$m/Workflow/Schedule/wrong.json" || true

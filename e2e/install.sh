@@ -7,7 +7,8 @@ set -euo pipefail
 # command:package
 wanted=(curl:curl jq:jq cadaver:cadaver litmus:litmus rclone:rclone mount.davfs:davfs2 fusermount3:fuse3
 	gio:libglib2.0-bin /usr/libexec/gvfsd-dav:gvfs-backends /usr/libexec/gvfsd-fuse:gvfs-fuse
-	dbus-run-session:dbus-daemon vim:vim node:nodejs npm:npm icalendar:python3-icalendar)
+	dbus-run-session:dbus-daemon vim:vim node:nodejs npm:npm icalendar:python3-icalendar
+	chromium:chromium)
 
 missing=()
 for pair in "${wanted[@]}"; do
