@@ -56,6 +56,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
 e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm, litmus
 	@e2e/run.sh
 
+.PHONY: browser
+browser: ## the pages in Debian's chromium, with axe-core at every stop
+	@.ci/browser.sh
+
 .PHONY: cover
 cover: ## coverage by function, and of the whole; cover.prof for "go tool cover -html"
 	go test -coverpkg=./... -coverprofile=cover.prof ./...
@@ -100,6 +104,14 @@ fmt: ## format: gofumpt and goimports
 .PHONY: generate
 generate: ## the code that reads and writes stored cases, after a change of their fields
 	go generate ./...
+
+.PHONY: assets
+assets: ## web/assets/dist: what the pages are served with, from web/assets
+	cd tools && go run ./assets -root ../web/assets
+
+.PHONY: assets-check
+assets-check: ## web/assets/dist is what the sources yield
+	cd tools && go vet ./... && go run ./assets -root ../web/assets -check
 
 .PHONY: vet
 vet: ## go vet

@@ -34,8 +34,10 @@ fi
 step lint make lint
 step vet make vet
 step tidy make tidy-check
+step assets make assets-check
 step race make race
 step fuzz make fuzz FUZZTIME=30s
+step browser make browser
 step e2e make e2e
 step bench make bench-smoke
 
