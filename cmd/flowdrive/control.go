@@ -57,13 +57,22 @@ func listenControl(ctx context.Context, data string) (listener net.Listener, don
 	if err := os.Remove(address); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, errors.Join(fmt.Errorf("replace the control socket: %w", err), done())
 	}
-	mask := syscall.Umask(0o177) // a later chmod would leave a moment
-	listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", address)
-	syscall.Umask(mask)
+	config := net.ListenConfig{Control: ownerOnly}
+	listener, err = config.Listen(ctx, "unix", address)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open the control socket: %w", err), done())
 	}
 	return listener, done, nil
+}
+
+// ownerOnly is a net.ListenConfig.Control for sockets of which only the owner may
+// open the file. On Linux the file is made with the mode that the socket has when
+// it is bound. A later chmod would leave a moment, and a umask is that of all that
+// the process creates meanwhile.
+func ownerOnly(_, _ string, conn syscall.RawConn) error {
+	var failed error
+	err := conn.Control(func(fd uintptr) { failed = syscall.Fchmod(int(fd), 0o600) })
+	return errors.Join(err, failed)
 }
 
 // socketAddress names the control socket of a data folder. The address of a
