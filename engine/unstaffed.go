@@ -44,40 +44,32 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	}
 }
 
-// fewer says of a task that needs several users that there are too few.
-func fewer(task machine.Unstaffed) string {
-	if task.Need < 2 {
-		return ""
+// fewer says of a task why there are too few who can do it, if that is not that its
+// role has nobody.
+func fewer(task machine.Unstaffed) (why string) {
+	if task.Need >= 2 {
+		why = fmt.Sprintf(" (it needs %d, and there are fewer)", task.Need)
 	}
-	return fmt.Sprintf(" (it needs %d, and there are fewer)", task.Need)
+	if len(task.Barred) > 0 {
+		why += fmt.Sprintf(" (not by %s, for what they have performed before)", strings.Join(task.Barred, ", "))
+	}
+	return why
 }
 
 // hasStaff reports whether the parties have as many users who may log in as the task
-// needs.
+// needs. Who may not perform it does not count.
 func (e *decider) hasStaff(c *machine.Case, task machine.Unstaffed) bool {
-	if task.Need > 1 {
-		return e.hasSeveral(c, task)
-	}
-	parties := task.Parties
-	return slices.ContainsFunc(parties, func(party string) bool {
-		switch party {
-		case string(identity.Everyone), machine.PartyAdmins: // the administrators of the server are among these
-			return true
-		case machine.PartyStakeholders:
-			return slices.ContainsFunc(c.Stakeholders, func(one string) bool { return len(e.persons(one)) > 0 })
-		}
-		return len(e.persons(party)) > 0
-	})
-}
-
-// hasSeveral reports whether there are as many users as a task needs.
-func (e *decider) hasSeveral(c *machine.Case, task machine.Unstaffed) bool {
 	var users []string
 	for _, party := range task.Parties {
 		list := []string{party}
 		switch party {
-		case string(identity.Everyone), machine.PartyAdmins:
-			return true
+		case string(identity.Everyone), machine.PartyAdmins: // the administrators of the server are among these
+			if len(task.Barred) == 0 {
+				return true
+			}
+			if party == machine.PartyAdmins {
+				list = e.allAdmins(c.RouteID)
+			}
 		case machine.PartyStakeholders:
 			list = c.Stakeholders
 		}
@@ -92,13 +84,25 @@ func (e *decider) hasSeveral(c *machine.Case, task machine.Unstaffed) bool {
 	return len(users) >= task.Need
 }
 
+// allAdmins returns the parties that administer a route, those who administer the
+// server included.
+func (e *decider) allAdmins(routeID int64) []string {
+	parties := e.routeAdmins(routeID)
+	for _, p := range e.directory().Parties() {
+		if p.Kind == identity.User && p.Admin {
+			parties = append(parties, string(p.Name))
+		}
+	}
+	return parties
+}
+
 func isUnstaffed(w machine.Warning) bool { return strings.HasPrefix(w.Text, nobodyCan) }
 
 // unstaffedSince returns the tasks that nobody can do since the change.
 func (c *caseChange) unstaffedSince() (out []named) {
 	for _, w := range c.after.Warnings {
 		if isUnstaffed(w) && (c.was == nil || !slices.ContainsFunc(c.was.Warnings, sameTask(w))) {
-			text := "No user who may log in can do this task. Give its role to somebody, or somebody to its team."
+			text := "No user who may log in can do this task. Give its role to somebody else, or somebody else to its team."
 			out = append(out, named{unstaffedName(w), trouble{What: notice.WhatUnstaffed, Word: w.Text, Text: text, Task: w.Timer}})
 		}
 	}

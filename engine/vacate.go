@@ -7,7 +7,6 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
-	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/store"
 )
@@ -15,27 +14,14 @@ import (
 // VacateParty implements account.Ties.
 func (e *base) VacateParty(ctx context.Context, req change.Request, p *store.Party) error {
 	d := &decider{e}
-	names := []identity.Name{p.Name}
-	for _, id := range e.directory().Contexts(p.ID) {
-		// Nobody is left in a team whose last user this was.
-		if team := e.directory().ByID(id); team.Kind == identity.Team && len(d.persons(string(team.Name))) == 0 {
-			names = append(names, team.Name)
-		}
-	}
 	req.If = nil
 	return e.Store.Update(ctx, func(tx store.Tx) error {
-		for _, name := range names {
-			err := e.eachCaseNaming(tx, name, func(row *store.Case, c *machine.Case, _ *route.Route) error {
-				if c.Life.Ended() || row.Archived != 0 {
-					return nil
-				}
-				return d.vacate(tx, req, row, p)
-			})
-			if err != nil {
-				return err
+		return e.eachCaseNaming(tx, p.Name, func(row *store.Case, c *machine.Case, _ *route.Route) error {
+			if c.Life.Ended() || row.Archived != 0 {
+				return nil
 			}
-		}
-		return nil
+			return d.vacate(tx, req, row, p)
+		})
 	})
 }
 

@@ -70,6 +70,9 @@ type Ties interface {
 	// VacateParty offers the tasks that a user, who was disabled, has for themselves
 	// to others again.
 	VacateParty(ctx context.Context, req change.Request, p *store.Party) error
+	// StaffChanged judges again which tasks of cases nobody can do: those users may log
+	// in or may not any more, or those teams have other members.
+	StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error
 	// ForgetParty keeps routes that name a deleted party from meaning a later one
 	// of its name.
 	ForgetParty(tx store.Tx, p *store.Party) error

@@ -19,11 +19,13 @@ import (
 // (docs/contract/drive.md#what-is-in-use); errs.BadParameter for a handOver that
 // is not another user or team.
 func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind identity.Kind, name, handOver string) error {
-	return e.maker.Store.Update(ctx, func(tx store.Tx) error {
+	var in []identity.ID
+	err := e.maker.Store.Update(ctx, func(tx store.Tx) error {
 		t, p, err := e.deletable(tx, req, kind, name)
 		if err != nil {
 			return err
 		}
+		in = t.teamsWith(p.Name)
 		if handOver != "" {
 			to, err := handOverTo(t, p, handOver)
 			if err == nil {
@@ -53,6 +55,20 @@ func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind ide
 		}
 		return e.Refresh(tx)
 	})
+	if err != nil || len(in) == 0 || req.DryRun {
+		return err
+	}
+	return e.ties.StaffChanged(change.Committed(ctx), req, in)
+}
+
+// teamsWith returns the teams of which the user or team of that name is a member.
+func (t *Table) teamsWith(name identity.Name) (ids []identity.ID) {
+	for _, p := range t.Directory().Parties() {
+		if slices.Contains(p.Members, name) {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
 }
 
 // deletable returns the user or team of that name if it may be deleted, with all

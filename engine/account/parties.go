@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"slices"
 
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
@@ -76,7 +77,7 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 		return nil, err
 	}
 	var out *change.Outcome
-	disabled := false
+	var put *Change
 	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err // while the password was hashed, this may have ended
@@ -94,15 +95,32 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 			return err
 		}
 		out, err = e.writeParty(ctx, tx, req, read)
-		disabled = read.Party.Disabled
+		put = read
 		return err
 	})
-	if err != nil || !disabled || req.DryRun {
+	if err != nil || req.DryRun {
 		return out, err
 	}
-	// Once the user is known to be disabled, so that the cases are told who is left.
-	// Who disables themselves is logged out by then.
-	return out, e.ties.VacateParty(change.Committed(ctx), req, e.Table().ByName(kind, name))
+	return out, e.tellCases(change.Committed(ctx), req, put)
+}
+
+// tellCases has the cases follow who may log in and who is in which team, once that is
+// known: a user who disables themselves is logged out by then.
+func (e *Accounts) tellCases(ctx context.Context, req change.Request, c *Change) error {
+	p := e.Table().ByID(c.Party.ID)
+	if p == nil {
+		return nil // deleted since
+	}
+	if p.Disabled {
+		if err := e.ties.VacateParty(ctx, req, p); err != nil {
+			return err
+		}
+	}
+	old := c.Old
+	if c.Created || !c.Changed || old.Disabled == p.Disabled && old.Admin == p.Admin && slices.Equal(old.Members, p.Members) && slices.Equal(old.Admins, p.Admins) {
+		return nil // cases name nobody who was not there when they named them
+	}
+	return e.ties.StaffChanged(ctx, req, []identity.ID{p.ID})
 }
 
 // hashGiven hashes the password of a user's document. It returns "" if there is

@@ -1,6 +1,11 @@
 package machine
 
-import "flowdrive/route"
+import (
+	"slices"
+	"time"
+
+	"flowdrive/route"
+)
 
 // Unstaffed is a task of a case and the parties who could do it.
 type Unstaffed struct {
@@ -9,7 +14,8 @@ type Unstaffed struct {
 	Title   string
 	Parties []string // who may be symbolic parties or have no users
 	Need    int      // how many users must do it
-	Without []string // users who have rejected it, and do not count
+	Without []string // users who do not count: they have rejected it, or may not perform it
+	Barred  []string // those of them who may not, for what they have performed
 }
 
 // StaffedTasks returns the tasks of a case that wait for somebody and that roles are
@@ -33,6 +39,9 @@ func StaffedTasks(c *Case, r *route.Route) (out []Unstaffed) {
 		if a.Need != nil {
 			task.Need, task.Without = a.Need.Count, e.Rejected
 		}
+		if task.Barred = barred(c, r, a); len(task.Barred) > 0 {
+			task.Without = slices.Concat(task.Without, task.Barred)
+		}
 		onlyStakeholders := len(task.Parties) == 0
 		for _, role := range roles {
 			parties := c.RoleParties(role)
@@ -44,6 +53,34 @@ func StaffedTasks(c *Case, r *route.Route) (out []Unstaffed) {
 		if !onlyStakeholders {
 			out = append(out, task)
 		}
+	}
+	return out
+}
+
+// barred returns the users who may not perform an action, because they have performed
+// one that somebody else must perform (docs/contract/routes.md#distinct-performers).
+func barred(c *Case, r *route.Route, a *route.Action) (users []string) {
+	for _, i := range a.Distinct {
+		last := c.performed(r.Actions[i].Name)
+		if last == nil {
+			continue
+		}
+		for _, did := range []string{last.By, last.For} {
+			if did != "" && !slices.ContainsFunc(users, func(one string) bool { return sameName(one, did) }) {
+				users = append(users, did)
+			}
+		}
+	}
+	return users
+}
+
+// Judged returns the case for its warnings to be changed, as of an instant: others can
+// do its tasks now, and nothing else has changed.
+func (c *Case) Judged(now time.Time) *Case {
+	out := c.clone()
+	out.Revision++
+	if now.After(out.Modified) {
+		out.Modified = now
 	}
 	return out
 }

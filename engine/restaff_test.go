@@ -1,0 +1,70 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"flowdrive/engine"
+	"flowdrive/internal/identity"
+)
+
+const routeOfDesk = `
+access: {start: [everyone], read: [everyone], admin: [sam]}
+roles: {clerk: {assign: ["team:desk"]}}
+states: {open: {type: start}, made: {}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  make: {in: [open], role: clerk, to: made}
+  check: {title: Check it, in: [made], role: clerk, distinct: [make], to: done}
+`
+
+// TestFourEyesLeaveNobody: if the only player of a role must not do a task for what they
+// have done before, that is a warning, and told; it ends once somebody else joins the
+// team, without anything happening in the case, and comes back if they leave it.
+func TestFourEyesLeaveNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	admin, sam := w.as("admin"), w.as("sam")
+	admin.mustPutParty(identity.Team, "desk", `{"members": ["ann"]}`)
+	admin.mustPutRoute("desk-check", strings.TrimPrefix(routeOfDesk, "\n"))
+	id := sam.startCase(`{"route": "desk-check", "title": "One"}`)
+	since := w.toldSince(id)
+	since()
+	warned := func(when string, want bool) {
+		t.Helper()
+		if text := sam.caseForm(id).get("warnings"); strings.Contains(text, "Nobody can do it: Check it (not by ann, for what they have performed before)") != want {
+			t.Errorf("%s: warnings %s", when, text)
+		}
+	}
+	w.as("ann").mustPerform(id, "make")
+	warned("at first", true)
+	const nobody, somebody = "sam@example.org: Nobody can do it: Check it", "sam@example.org: Somebody can do it: Check it"
+	told := func(when, want string) {
+		t.Helper()
+		if list := since(); !strings.Contains(strings.Join(list, "\n"), want) {
+			t.Errorf("%s: told %q, want %q", when, list, want)
+		}
+	}
+	told("at first", nobody)
+	before := sam.caseResource(fileOf(id)).FormETag
+	admin.mustPutParty(identity.Team, "desk", `{"members": ["ann", "bob"]}`)
+	warned("bob has joined", false)
+	told("bob has joined", somebody)
+	if after := sam.caseResource(fileOf(id)).FormETag; after == before {
+		t.Errorf("the case has the same ETag")
+	}
+	admin.mustPutParty(identity.Team, "desk", `{"members": ["ann"]}`)
+	warned("bob has left", true)
+	told("bob has left", nobody)
+	admin.mustPutParty(identity.Team, "inner", `{"members": ["bob"]}`)
+	admin.mustPutParty(identity.Team, "desk", `{"members": ["ann", "inner"]}`)
+	warned("through a team", false)
+	admin.mustPutParty(identity.Team, "inner", `{"members": []}`)
+	warned("the inner team is empty", true)
+	admin.mustPutParty(identity.Team, "inner", `{"members": ["bob"]}`)
+	admin.mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	warned("bob is disabled", true)
+	admin.mustPutParty(identity.User, "bob", `{"disabled": false}`)
+	warned("bob is not", false)
+	w.as("bob").mustPerform(id, "check")
+}
