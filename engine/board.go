@@ -25,18 +25,22 @@ func (e *Cases) Board(ctx context.Context, by identity.Principal, name string) (
 	if info == nil {
 		return nil, change.Absent("route")
 	}
-	held, err := e.heldStates(ctx, by, info)
+	used, err := e.used(ctx, info)
 	if err != nil {
 		return nil, err
 	}
-	led := ledTo(info.Compiled)
+	held, err := e.heldStates(ctx, by, used)
+	if err != nil {
+		return nil, err
+	}
+	led := ledTo(used.Compiled)
 	var out []BoardState
-	for i := range info.Compiled.States {
-		s := &info.Compiled.States[i]
+	for i := range used.Compiled.States {
+		s := &used.Compiled.States[i]
 		out = append(out, BoardState{Name: s.Name, Listed: !s.Complete || slices.Contains(led, i) || slices.Contains(held, s.Name)})
 	}
 	for _, name := range held {
-		if info.Compiled.State(name) == route.NoState {
+		if used.Compiled.State(name) == route.NoState {
 			out = append(out, BoardState{Name: name, Listed: true})
 		}
 	}
@@ -67,12 +71,16 @@ func (e *Cases) BoardState(ctx context.Context, by identity.Principal, name, sta
 	if info == nil {
 		return "", change.Absent("route")
 	}
-	for i := range info.Compiled.States {
-		if s := info.Compiled.States[i].Name; identity.Fold(s) == identity.Fold(state) {
+	used, err := e.used(ctx, info)
+	if err != nil {
+		return "", err
+	}
+	for i := range used.Compiled.States {
+		if s := used.Compiled.States[i].Name; identity.Fold(s) == identity.Fold(state) {
 			return s, nil
 		}
 	}
-	held, err := e.heldStates(ctx, by, info) // of older versions
+	held, err := e.heldStates(ctx, by, used) // of older versions
 	if err != nil {
 		return "", err
 	}
@@ -132,8 +140,8 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 // heldStates returns the states in which there are cases that by sees, and
 // that are not canceled, in order of name; open states of the route may be
 // missing. It costs what by sees, or for who sees everything what is open.
-func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
-	if by.Admin() || e.administersRoute(by, info) {
+func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *usedRoute) (held []string, err error) {
+	if by.Admin() || e.administersRoute(by, &info.routeInfo) {
 		err = e.Store.View(ctx, func(r store.Reader) (err error) {
 			held, err = allHeldStates(r, info)
 			return err
@@ -160,7 +168,7 @@ func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *rou
 	}
 }
 
-func allHeldStates(r store.Reader, info *routeInfo) ([]string, error) {
+func allHeldStates(r store.Reader, info *usedRoute) ([]string, error) {
 	held, err := r.Cases().EndedStatuses(info.ID)
 	if err != nil || info.Version == 1 { // then no case is in a state of another version
 		return held, err

@@ -18,7 +18,7 @@ type loadedCase struct {
 	row   *store.Case
 	given *store.GivenName
 	core  *machine.Case
-	route *routeInfo // of the version that the case has; Compiled is set always
+	route *usedRoute // of the version that the case has; Compiled is set always
 	admin bool       // by administers its route
 	find  finder     // its messages, while the reader lives that it was read by
 	from  store.Reader
@@ -87,7 +87,7 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 	}
 	shares := machine.Shares(c, compiled)
 	find := func(label string) (*store.Message, error) { return store.OrNil(r.Messages().GetByLabel(row.ID, label)) }
-	h := &loadedCase{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
+	h := &loadedCase{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &usedRoute{routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion}, compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
 		h.admin = e.administersRoute(by, info)

@@ -44,7 +44,7 @@ func shownState(row *store.Case) string {
 func (e *base) versionOf(r store.Reader, c *machine.Case) (*route.Route, error) {
 	if info := e.routes.Load().byID[c.RouteID]; info != nil && c.IsDraft() {
 		c.RouteVersion = info.Version
-		return info.Compiled, nil
+		return e.versions.get(r, info.ID, info.Version)
 	}
 	return e.versions.get(r, c.RouteID, c.RouteVersion)
 }
@@ -133,7 +133,7 @@ func (e *Cases) submit(req Request, h *loadedCase, s submission) (*caseChange, e
 		return nil, errs.New(errs.ContextNotAvailable, "The context of this draft, %s, is not one of %s any more. Delete it, and drop the file again.", h.core.Context, h.core.Starter)
 	}
 	seed := *h.core
-	b := &newCase{info: info, context: *e.directory().ByID(identity.ID(h.core.ContextID)), xattrs: s.dict, at: req.Now, zone: h.core.LabelZone}
+	b := &newCase{info: &usedRoute{routeInfo: *info}, context: *e.directory().ByID(identity.ID(h.core.ContextID)), xattrs: s.dict, at: req.Now, zone: h.core.LabelZone}
 	if b.zone == "" {
 		b.zone = "UTC"
 	}

@@ -118,9 +118,13 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 	if err != nil {
 		return nil, err
 	}
+	used, err := e.use(r, info)
+	if err != nil {
+		return nil, err
+	}
 	b := &newCase{
 		zone: e.zoneOf(req.By).String(),
-		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
+		info: used, context: *owner, starter: *starter, title: d.Title, priority: used.Compiled.Priority,
 		xattrs: d.Xattrs, input: input, at: req.Now, startAt: startAt, mayLack: true,
 	}
 	if d.Priority != nil {

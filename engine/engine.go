@@ -34,7 +34,6 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/link"
-	"flowdrive/route"
 	"flowdrive/schedule"
 	"flowdrive/store"
 )
@@ -282,12 +281,6 @@ func New(cfg Config) *Engine {
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, Kinds: notice.WishedKinds(),
 	})
 	b.routes.Store(&routeTable{})
-	b.versions.current = func(id, version int64) *route.Route {
-		if info := b.routes.Load().byID[id]; info != nil && info.Version == version {
-			return info.Compiled
-		}
-		return nil
-	}
 	return assemble(b)
 }
 
@@ -334,13 +327,13 @@ func (nobody) CaseEnded(string)            {}
 // Load reads what is kept in memory: users and teams, and the routes' names
 // and rights.
 func (e *Engine) Load(ctx context.Context) error {
+	if err := e.Store.View(ctx, e.Accounts.Load); err != nil {
+		return err
+	}
+	if err := e.loadRoutes(ctx); err != nil {
+		return err
+	}
 	return e.Store.View(ctx, func(r store.Reader) error {
-		if err := e.Accounts.Load(r); err != nil {
-			return err
-		}
-		if err := e.loadRoutes(r); err != nil {
-			return err
-		}
 		return e.loadSweeper(r)
 	})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -176,14 +177,32 @@ func (e *decider) definition(l *lookup, name string, self int64) (def *machine.D
 	if info == nil {
 		return nil, nil
 	}
-	def = &machine.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
+	used, err := e.current(l, info)
+	if err != nil {
+		return nil, err
+	}
+	def = &machine.Definition{ID: info.ID, Version: info.Version, Route: used.Compiled}
 	if l.holds != nil {
-		def.StartBlocked, err = startBlocked(l.holds, info.Name, info.Compiled.Group)
+		def.StartBlocked, err = startBlocked(l.holds, info.Name, used.Compiled.Group)
 		if err == nil && !def.StartBlocked {
-			def.StartBlocked, err = e.groupWaits(l.holds, info.Compiled.Group, self)
+			def.StartBlocked, err = e.groupWaits(l.holds, used.Compiled.Group, self)
 		}
 	}
 	return def, err
+}
+
+// current returns a route of which the event may start cases.
+func (e *decider) current(l *lookup, info *routeInfo) (used *usedRoute, err error) {
+	for _, from := range []store.Reader{l.reader, l.holds} {
+		if from != nil {
+			return e.use(from, info)
+		}
+	}
+	err = e.Store.View(context.Background(), func(r store.Reader) (err error) {
+		used, err = e.use(r, info)
+		return err
+	})
+	return used, err
 }
 
 // mayStartAs reports whether a context may start cases of a route.

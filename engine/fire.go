@@ -367,9 +367,13 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 			return nil, err
 		}
 	}
+	used, err := e.use(tx, info)
+	if err != nil {
+		return nil, err
+	}
 	uuid := stored.UUID
 	return &newCase{
-		input: input, info: info, context: *context, starter: *context, title: entry.Title, priority: entry.Priority,
+		input: input, info: used, context: *context, starter: *context, title: entry.Title, priority: entry.Priority,
 		xattrs: xattrs(entry.XattrDict), schedule: uuid, scheduledFor: step.Instant, iteration: step.Iteration, at: step.Instant,
 		zone: entry.Timezone,
 	}, nil

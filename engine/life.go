@@ -93,7 +93,10 @@ func (e *Cases) decideEdit(r store.Reader, req Request, h *loadedCase, ed *edit)
 			if err := e.mayReopen(r, h); err != nil {
 				return nil, err
 			}
-			h, reopen.Version = e.renewed(h)
+			if h, err = e.renewed(r, h); err != nil {
+				return nil, err
+			}
+			reopen.Version = h.route.Version
 			event = reopen
 		}
 		if change, err = e.decideFurther(req, h, change, event); err != nil {
@@ -133,14 +136,15 @@ func (e *Cases) mayReopen(r store.Reader, h *loadedCase) error {
 
 // renewed returns a case that could not start with the present version of its
 // route, which may have been mended since. Any other case keeps its version.
-func (e *Cases) renewed(h *loadedCase) (*loadedCase, int64) {
+func (e *Cases) renewed(r store.Reader, h *loadedCase) (*loadedCase, error) {
 	info := e.routes.Load().byID[h.core.RouteID]
 	if h.core.Life != machine.Failed || info == nil {
-		return h, h.core.RouteVersion
+		return h, nil
 	}
 	with := *h
-	with.route = info
-	return &with, info.Version
+	var err error
+	with.route, err = e.use(r, info)
+	return &with, err
 }
 
 // decideFurther decides on an event after another one, as one change.

@@ -166,7 +166,7 @@ func movesWithRoute(life machine.Life) bool {
 
 // rehearse decides on every case as the migration would, and stores nothing.
 func (e *Routes) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
-	info := infoOf(&c.stored, c.compiled)
+	info := &usedRoute{*infoOfCompiled(&c.stored, c.compiled), c.compiled}
 	for after := int64(0); ; {
 		rows, err := r.Cases().List(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
 		if err != nil || len(rows) == 0 {
@@ -183,7 +183,7 @@ func (e *Routes) rehearse(r store.Reader, req Request, c *routeChange, report *m
 
 // decideMigration decides on one case. It returns nil if the case does not
 // move; the reason is reported.
-func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
+func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, info *usedRoute, report *migrationReport) (*caseChange, error) {
 	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
 	}
@@ -248,7 +248,7 @@ func (e *Routes) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 	if err != nil {
 		return false, err
 	}
-	info := &routeInfo{ID: m.RouteID, Version: m.Version, Compiled: compiled}
+	info := &usedRoute{routeInfo{ID: m.RouteID, Version: m.Version}, compiled}
 	rows, err := tx.Cases().List(store.CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
 	if err != nil {
 		return false, err

@@ -20,7 +20,7 @@ import (
 // for, resolved.
 type newCase struct {
 	id           int64 // of the case, 0: the next one
-	info         *routeInfo
+	info         *usedRoute
 	context      identity.Party
 	starter      identity.Party
 	title        string

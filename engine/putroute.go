@@ -50,7 +50,7 @@ func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo
 	if err != nil {
 		return nil, nil, err
 	}
-	return stored, infoOf(stored, compiled), nil
+	return stored, infoOfCompiled(stored, compiled), nil
 }
 
 // routeChange is a route after a change.
@@ -103,7 +103,10 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		return nil, err
 	}
 	c.compiled, c.warnings, err = route.ParseNamed(name, c.node, c.meant, others)
-	children := e.checkChildren(req.By, name, c)
+	children, failed := e.checkChildren(r, req.By, name, c)
+	if failed != nil {
+		return nil, failed
+	}
 	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
 		reaches := e.outbox.checkReaches(route.ReachesOf(name, c.node))
 		return nil, errs.InvalidDocument(slices.Concat(faulty.Faults, children, reaches))
@@ -261,6 +264,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 				return nil, err
 			}
 		}
+		c.stored.Brief = document.Form(briefOf(c.compiled))
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
@@ -283,7 +287,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		}
 		tx.AfterCommit(func() {
 			e.versions.put(c.stored.ID, c.stored.Version, c.compiled, len(c.stored.Source))
-			e.routes.Store(e.routes.Load().with(infoOf(&c.stored, c.compiled)))
+			e.routes.Store(e.routes.Load().with(infoOfCompiled(&c.stored, c.compiled)))
 		})
 		ev := Event{Kind: EventRoute, Change: ChangeChanged, ID: c.stored.ID, Name: c.stored.Name, Version: c.stored.Version, Time: req.Now}
 		if c.created {

@@ -89,6 +89,7 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name 
 	c.stored = *stored
 	c.warnings = e.warningsOf(c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c))
+	stored.Brief = document.Form(briefOf(c.compiled))
 	c.stored = *stored
 	if err := tx.Write().Routes().Put(stored); err != nil {
 		return err

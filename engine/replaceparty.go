@@ -46,7 +46,7 @@ func (e *base) ForgetParty(tx store.Tx, p *store.Party) error {
 // reloadRoutes reads all routes again once the unit is durable: names in them mean
 // others.
 func (e *base) reloadRoutes(tx store.Tx) error {
-	list, err := readRoutes(tx)
+	list, _, err := readRoutes(tx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (e *base) replaceInCases(tx store.Tx, req change.Request, from, to *store.P
 		if err != nil {
 			return err
 		}
-		if err := d.replaceInCase(tx, req, loadedCase{row: row, core: c, route: &routeInfo{Compiled: compiled}}, from, to); err != nil {
+		if err := d.replaceInCase(tx, req, loadedCase{row: row, core: c, route: &usedRoute{Compiled: compiled}}, from, to); err != nil {
 			return err
 		}
 	}
@@ -159,21 +159,4 @@ func maxTime(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// readRoutes reads all routes as they are in the unit, and compiles them again.
-func readRoutes(r store.Reader) ([]*routeInfo, error) {
-	stored, err := r.Routes().List()
-	if err != nil {
-		return nil, err
-	}
-	list := make([]*routeInfo, len(stored))
-	for i := range stored {
-		compiled, _, err := compileVersion(r, stored[i].ID, stored[i].Version)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = infoOf(&stored[i], compiled)
-	}
-	return list, nil
 }

@@ -14,7 +14,7 @@ import (
 // administersRoute reports whether by administers the route: its owner
 // context's admins, those it names, and administrators.
 func (e *base) administersRoute(by identity.Principal, r *routeInfo) bool {
-	return e.directory().Administers(by, r.ContextID) || by.InAny(names(r.Compiled.Access.Admin))
+	return e.directory().Administers(by, r.ContextID) || by.InAny(names(r.Access.Admin))
 }
 
 // routeAdmins returns the parties that administer a route in addition to the
@@ -33,22 +33,22 @@ func (e *base) routeAdmins(id int64) (parties []string) {
 			parties = append(parties, string(admin))
 		}
 	}
-	return append(parties, r.Compiled.Access.Admin...)
+	return append(parties, r.Access.Admin...)
 }
 
 // mayStart reports whether by may start cases of the route. An absent list
 // means the owner context.
 func (e *base) mayStart(by identity.Principal, r *routeInfo) bool {
-	if r.Compiled.Access.Start == nil {
+	if r.Access.Start == nil {
 		return by.In(r.ContextID)
 	}
-	return by.InAny(names(r.Compiled.Access.Start))
+	return by.InAny(names(r.Access.Start))
 }
 
 // seesRoute reports whether the route exists for by.
 func (e *base) seesRoute(by identity.Principal, r *routeInfo) bool {
-	return by.Admin() || by.In(r.ContextID) || by.InAny(names(r.Compiled.Access.Read)) ||
-		by.InAny(names(r.Compiled.Access.Start)) || by.InAny(names(r.Compiled.Access.Admin))
+	return by.Admin() || by.In(r.ContextID) || by.InAny(names(r.Access.Read)) ||
+		by.InAny(names(r.Access.Start)) || by.InAny(names(r.Access.Admin))
 }
 
 // seesEntry reports whether a schedule entry of the context exists for by.

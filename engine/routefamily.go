@@ -7,17 +7,18 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // checkChildren judges the routes that a route names as its children's, and
 // the roles that it fills in them (docs/contract/routes.md#4-child-cases). A
 // route may be its own child's. It reads the document as it is, which may have
 // other faults: then c is not compiled.
-func (e *Routes) checkChildren(by identity.Principal, name string, c *routeChange) []errs.Fault {
+func (e *Routes) checkChildren(r store.Reader, by identity.Principal, name string, c *routeChange) ([]errs.Fault, error) {
 	var faults document.Faults
 	actions := document.Root(c.node, &faults).Get("actions")
 	if !actions.Given() || actions.Node.Kind != document.Object {
-		return nil
+		return nil, nil
 	}
 	for i := range actions.Node.Members {
 		_, action := actions.Member(i)
@@ -35,13 +36,17 @@ func (e *Routes) checkChildren(by identity.Principal, name string, c *routeChang
 				child.Get("route").Fail(errs.CodeNotFound, "there is no route %q that may be used here", called)
 				continue
 			}
-			of = info.Compiled
+			used, err := e.use(r, info)
+			if err != nil {
+				return nil, err
+			}
+			of = used.Compiled
 		}
 		if of != nil {
 			checkChildRoles(child.Get("roles"), of)
 		}
 	}
-	return faults.List()
+	return faults.List(), nil
 }
 
 func checkChildRoles(at document.Value, of *route.Route) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,15 +17,48 @@ import (
 	"flowdrive/store"
 )
 
-// routeInfo is what is kept in memory of a route: its current version, and
-// what its rights are judged by.
+// routeInfo is what is kept in memory of each route: the number of its current
+// version, and what its rights are judged by. The version itself is compiled when it
+// is needed (base.use).
 type routeInfo struct {
 	ID        int64
 	Name      string
 	ContextID identity.ID
 	AuthorID  identity.ID
 	Version   int64
-	Compiled  *route.Route
+	routeBrief
+}
+
+// routeBrief is what is stored of a route beside its text, so that the server knows
+// whom it is for without compiling it.
+type routeBrief struct {
+	Title    string       `json:"title,omitempty"`
+	Access   route.Access `json:"access"`
+	Children []string     `json:"children,omitempty"` // the routes whose cases it starts as children
+}
+
+// usedRoute is a route with its compiled version.
+type usedRoute struct {
+	routeInfo
+	Compiled *route.Route
+}
+
+// use returns the route with its current version, compiled.
+func (e *base) use(r store.Reader, info *routeInfo) (*usedRoute, error) {
+	compiled, err := e.versions.get(r, info.ID, info.Version)
+	if err != nil {
+		return nil, err
+	}
+	return &usedRoute{*info, compiled}, nil
+}
+
+// used is use in a view of its own.
+func (e *base) used(ctx context.Context, info *routeInfo) (used *usedRoute, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		used, err = e.use(r, info)
+		return err
+	})
+	return used, err
 }
 
 // routeTable is all routes. It is never changed once made.
@@ -41,16 +75,6 @@ func newRouteTable(list []*routeInfo) *routeTable {
 		t.byName[identity.Fold(info.Name)] = info
 	}
 	return t
-}
-
-// compiled returns the routes themselves, by id.
-func (t *routeTable) compiled() (all []*route.Route) {
-	for _, info := range t.list {
-		if info.Compiled != nil {
-			all = append(all, info.Compiled)
-		}
-	}
-	return all
 }
 
 // with returns the table with the route added or replaced.
@@ -71,26 +95,89 @@ func (t *routeTable) without(id int64) *routeTable {
 
 func byRouteID(info *routeInfo, id int64) int { return cmp.Compare(info.ID, id) }
 
-// loadRoutes reads all routes into the table.
-func (e *base) loadRoutes(r store.Reader) error {
-	stored, err := r.Routes().List()
+// loadRoutes reads all routes into the table. What is compiled is only what an
+// earlier release has stored without a brief.
+func (e *base) loadRoutes(ctx context.Context) error {
+	var list []*routeInfo
+	var without []store.Route
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		list, without, err = readRoutes(r)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	list := make([]*routeInfo, len(stored))
-	for i := range stored {
-		compiled, err := e.versions.get(r, stored[i].ID, stored[i].Version)
+	e.routes.Store(newRouteTable(list))
+	for i := range without {
+		err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Routes().PutBrief(&without[i]) })
 		if err != nil {
 			return err
 		}
-		list[i] = infoOf(&stored[i], compiled)
 	}
-	e.routes.Store(newRouteTable(list))
 	return nil
 }
 
-func infoOf(s *store.Route, compiled *route.Route) *routeInfo {
-	return &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, Compiled: compiled}
+// readRoutes reads all routes without their texts, as the reader has them. Those
+// without a brief are compiled; they are returned with theirs.
+func readRoutes(r store.Reader) (list []*routeInfo, without []store.Route, err error) {
+	stored, err := r.Routes().Briefs()
+	if err != nil {
+		return nil, nil, err
+	}
+	list = make([]*routeInfo, len(stored))
+	for i := range stored {
+		s := &stored[i]
+		if len(s.Brief) == 0 {
+			compiled, _, err := compileVersion(r, s.ID, s.Version)
+			if err != nil {
+				return nil, nil, err
+			}
+			s.Brief = document.Form(briefOf(compiled))
+			without = append(without, *s)
+		}
+		if list[i], err = infoOf(r, s); err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, without, nil
+}
+
+// briefOf returns the brief of a route.
+func briefOf(compiled *route.Route) routeBrief {
+	b := routeBrief{Title: compiled.Title, Access: compiled.Access}
+	for i := range compiled.Actions {
+		if child := compiled.Actions[i].Child; child != nil && !slices.Contains(b.Children, child.Route) {
+			b.Children = append(b.Children, child.Route)
+		}
+	}
+	return b
+}
+
+// infoOf returns what is kept in memory of a stored route. Names in its brief mean
+// what they mean in the route.
+func infoOf(r store.Reader, s *store.Route) (*routeInfo, error) {
+	info := &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version}
+	if err := json.Unmarshal(s.Brief, &info.routeBrief); err != nil {
+		return nil, errs.Wrap(fmt.Sprintf("read the brief of route %d", s.ID), err)
+	}
+	meant, err := meantIn(r, s.ID, s.Version)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range [][]string{info.Access.Start, info.Access.Read, info.Access.Admin} {
+		for i := range list {
+			list[i] = meant.Party(list[i])
+		}
+	}
+	for i := range info.Children {
+		info.Children[i] = meant.Route(info.Children[i])
+	}
+	return info, nil
+}
+
+// infoOfCompiled returns what is kept in memory of a route that has just been compiled.
+func infoOfCompiled(s *store.Route, compiled *route.Route) *routeInfo {
+	return &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, routeBrief: briefOf(compiled)}
 }
 
 // compileVersion compiles a stored version. It also returns the length of its source.
@@ -178,7 +265,7 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 		if info == nil || s.ID <= f.After || !e.seesRoute(by, info) || !e.inContext(by, f.Context, s.ContextID) {
 			continue
 		}
-		if f.Query != "" && !strings.Contains(identity.Fold(info.Name+" "+info.Compiled.Title), identity.Fold(f.Query)) {
+		if f.Query != "" && !strings.Contains(identity.Fold(info.Name+" "+info.Title), identity.Fold(f.Query)) {
 			continue
 		}
 		out = append(out, *e.routeResource(by, s, scenarios[s.ID]))

@@ -19,14 +19,33 @@ import (
 // the author sees, and what the hooks of the stored route write. Of the parents of a
 // route nothing is told but that they fill its roles.
 func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Route) (route.Others, error) {
+	compiled := func(info *routeInfo) *route.Route {
+		used, err := e.use(r, info)
+		if err != nil {
+			e.log.Warn().Err(err).Str("route", info.Name).Msg("routes: cannot look at a route for the warnings of another one")
+			return nil
+		}
+		return used.Compiled
+	}
 	others := route.Others{
 		Find: func(name string) *route.Route {
-			if info := e.visibleRoute(by, name); info != nil {
-				return info.Compiled
+			info := e.visibleRoute(by, name)
+			if info == nil {
+				return nil
 			}
-			return nil
+			return compiled(info)
 		},
-		Parents: func(name string) []*route.Route { return route.Among(e.routes.Load().compiled()).Parents(name) },
+		Parents: func(name string) (parents []*route.Route) {
+			for _, info := range e.routes.Load().list {
+				if !info.startsChildren(name) {
+					continue
+				}
+				if parent := compiled(info); parent != nil {
+					parents = append(parents, parent)
+				}
+			}
+			return parents
+		},
 	}
 	if stored == nil {
 		return others, nil

@@ -114,8 +114,12 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	s.relations = slices.DeleteFunc(s.relations, func(l machine.Relation) bool { return l.Case == 0 })
 	party, contextErr := e.contextRef(req.By, root, wantedContext{id: s.contextID, name: s.context})
 	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
+	var used *usedRoute
 	if info != nil {
-		s.roles = e.readRoles(root.Get("roles"), info.Compiled)
+		if used, err = e.use(r, info); err != nil {
+			return nil, err
+		}
+		s.roles = e.readRoles(root.Get("roles"), used.Compiled)
 		if !root.Get("guid").Given() { // else it is the form of another case, copied
 			refuseEmptyRoles(root.Get("roles"))
 		}
@@ -132,26 +136,26 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	}
 	b := &newCase{
 		zone: e.zoneOf(req.By).String(),
-		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
+		info: used, context: party, starter: *starter, title: s.title, priority: used.Compiled.Priority,
 		xattrs: s.xattrs, relations: s.relations, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
 	}
 	if s.hasPriority {
 		b.priority = int(s.priority)
 	}
-	return b, e.judgeRoles(req, info, b)
+	return b, e.judgeRoles(req, b)
 }
 
 // judgeRoles refuses players that the starter may not choose. Players that the
 // route's own rules assign are allowed, so that a copy of a case starts as the
 // case did.
-func (e *Cases) judgeRoles(req Request, info *routeInfo, b *newCase) error {
-	if e.administersRoute(req.By, info) {
+func (e *Cases) judgeRoles(req Request, b *newCase) error {
+	if e.administersRoute(req.By, &b.info.routeInfo) {
 		return nil
 	}
 	c := &machine.Case{Starter: string(b.starter.Name), Roles: b.roles, Stakeholders: b.stakeholders, Xattrs: b.xattrs}
 	var chosen, others []machine.Players
 	for _, p := range b.roles {
-		if e.mayAssign(info.Compiled, c, p.Role, p.Parties) {
+		if e.mayAssign(b.info.Compiled, c, p.Role, p.Parties) {
 			chosen = append(chosen, p)
 		} else {
 			others = append(others, p)

@@ -27,7 +27,7 @@ func href(elements ...string) string {
 }
 
 func useOfRoute(info *routeInfo) change.Use {
-	title := info.Compiled.Title
+	title := info.Title
 	if title == "" {
 		title = info.Name
 	}
@@ -65,7 +65,15 @@ func (e *base) PartyUses(r store.Reader, by identity.Principal, p *store.Party) 
 		}
 	}
 	for _, info := range e.routes.Load().list {
-		if info.ContextID == p.ID || info.AuthorID == p.ID || routeNames(info.Compiled, p.Name) {
+		names := info.ContextID == p.ID || info.AuthorID == p.ID
+		if !names {
+			used, err := e.use(r, info)
+			if err != nil {
+				return uses, err
+			}
+			names = routeNames(used.Compiled, p.Name)
+		}
+		if names {
 			uses.Add(e.seesRoute(by, info), useOfRoute(info))
 		}
 	}
@@ -134,7 +142,7 @@ func (e *base) eachCaseNaming(r store.Reader, name identity.Name, f func(row *st
 // it, and the routes that start cases of it.
 func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.Route) (uses change.Uses, err error) {
 	for _, info := range e.routes.Load().list {
-		if info.ID != stored.ID && startsRoute(info.Compiled, stored.Name) {
+		if info.ID != stored.ID && info.startsChildren(stored.Name) {
 			uses.Add(e.seesRoute(by, info), useOfRoute(info))
 		}
 	}
@@ -168,12 +176,10 @@ func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.
 	return uses, nil
 }
 
-// startsRoute reports whether cases of the route start cases of another one as
+// startsChildren reports whether cases of the route start cases of another one as
 // children.
-func startsRoute(r *route.Route, name string) bool {
-	return slices.ContainsFunc(r.Actions, func(a route.Action) bool {
-		return a.Child != nil && identity.Fold(a.Child.Route) == identity.Fold(name)
-	})
+func (info *routeInfo) startsChildren(name string) bool {
+	return slices.ContainsFunc(info.Children, func(child string) bool { return identity.Fold(child) == identity.Fold(name) })
 }
 
 // documentUses returns the schedule entries that need a document, or one below a

@@ -8,9 +8,8 @@ import (
 	"flowdrive/store"
 )
 
-// mostVersions bounds what the compiled versions of routes take in memory, in bytes,
-// beside the current ones, which the table of routes holds.
-const mostVersions = 32 << 20
+// mostVersions bounds what the compiled versions of routes take in memory, in bytes.
+const mostVersions = 64 << 20
 
 // weightOfVersion returns about how many bytes a compiled version takes: what is made
 // of its values, and of its expressions.
@@ -20,8 +19,6 @@ func weightOfVersion(source int) int64 { return 32<<10 + 16*int64(source) }
 // no room, that which was not asked for for longest is let go, and compiled again
 // when it is needed.
 type versionCache struct {
-	current func(id, version int64) *route.Route // from the table of routes; nil: it is not current
-
 	moment atomic.Int64 // counts what was asked for
 
 	mu       sync.RWMutex
@@ -63,10 +60,7 @@ func (c *versionCache) held(id, version int64) (compiled *route.Route, cleared i
 		v.asked.Store(c.moment.Add(1))
 		return v.route, c.cleared
 	}
-	if c.current != nil {
-		compiled = c.current(id, version)
-	}
-	return compiled, c.cleared
+	return nil, c.cleared
 }
 
 // put holds a version that is durable, made of a source of that length.

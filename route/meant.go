@@ -14,7 +14,8 @@ type Meant struct {
 // deleted is before the name of what was deleted. No name begins so.
 const deleted = "-"
 
-func (m Meant) party(name string) string { return meaning(m.Parties, name) }
+// Party returns the name of the user or team that the name of one means.
+func (m Meant) Party(name string) string { return meaning(m.Parties, name) }
 
 // Route returns the name of the route that the name of one means.
 func (m Meant) Route(name string) string { return meaning(m.Routes, name) }

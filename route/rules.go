@@ -163,7 +163,7 @@ func (c *compiler) party(v document.Value, name string) string { return c.partyO
 
 // partyOr is party for a name that may be meant to be something else.
 func (c *compiler) partyOr(v document.Value, name, instead string) string {
-	name = c.meant.party(name)
+	name = c.meant.Party(name)
 	c.route.parties = append(c.route.parties, Party{Name: name, Instead: instead, Pointer: v.Pointer, Line: v.Node.Line, Column: v.Node.Column})
 	return name
 }

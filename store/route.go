@@ -18,6 +18,7 @@ type Route struct {
 	SourceSize int64  // also if Source is left out
 	ETag       string // of Source
 	Form       []byte // complete form, JSON
+	Brief      []byte // whom it is for and what it starts, JSON; read by Briefs alone
 	Created    time.Time
 	Modified   time.Time
 }
@@ -34,6 +35,10 @@ type RouteReader interface {
 	// status is set and none of those; at most so many.
 	Stranded(id int64, statuses []string, limit int) ([]Stranded, error)
 	CurrentVersion(id int64) (version int64, err error) // the current version, cheaply
+	// Briefs returns all routes by id, without Source, Form and what is about these:
+	// nothing is read that is as long as a route. Brief is empty if a route was stored
+	// by a release that had none.
+	Briefs() ([]Route, error)
 	MeaningReader
 }
 
@@ -50,10 +55,11 @@ type RouteVersion struct {
 
 // RouteWriter writes routes.
 type RouteWriter interface {
-	// Put stores a new route or changes the one of that id; with a new
-	// Version its source and form are kept as that version as well. A name in
-	// use is errs.NameTaken.
+	// Put stores a new route or changes the one of that id, and its Brief if there is
+	// one; with a new Version its source and form are kept as that version as well. A
+	// name in use is errs.NameTaken.
 	Put(r *Route) error
+	PutBrief(r *Route) error // its Brief alone
 	Delete(id int64) error // its versions stay for the cases that have them
 	MeaningWriter
 }

@@ -48,6 +48,13 @@ var (
 )
 
 const (
+	selectRouteBriefs = `
+		SELECT r.id, r.name, r.context_id, r.author_id, r.version, coalesce(b.brief, x'') FROM routes r
+			LEFT JOIN route_briefs b ON b.route_id = r.id ORDER BY r.id`
+	putRouteBrief = `
+		INSERT INTO route_briefs (route_id, brief) SELECT id, ?2 FROM routes WHERE id = ?1
+		ON CONFLICT DO UPDATE SET brief = excluded.brief`
+
 	selectRouteStamp = `SELECT version FROM routes WHERE id = ?1`
 
 	// Both counts read one small table and one index.
@@ -71,6 +78,17 @@ func (r routeReader) GetByName(name string) (*store.Route, error) {
 // List returns all routes by id, without Source.
 func (r routeReader) List() (all []store.Route, err error) {
 	err = routeTable.add(r.c, &all, selectRoutes)
+	return all, failure("read the routes", err)
+}
+
+// Briefs returns all routes by id, without their texts.
+func (r routeReader) Briefs() (all []store.Route, err error) {
+	err = r.c.each(selectRouteBriefs, func(scan scan) error {
+		var s store.Route
+		err := scan(&s.ID, &s.Name, (*int64)(&s.ContextID), (*int64)(&s.AuthorID), &s.Version, &s.Brief)
+		all = append(all, s)
+		return err
+	})
 	return all, failure("read the routes", err)
 }
 
@@ -103,8 +121,8 @@ func (r routeReader) InUse(id int64) (cases, entries int64, err error) {
 	return cases, entries, failure("count what uses a route", err)
 }
 
-// Put stores a new route or changes the one of that id; with a new
-// Version its source and form are kept as that version as well. A name in
+// Put stores a new route or changes the one of that id, and its Brief if there is one;
+// with a new Version its source and form are kept as that version as well. A name in
 // use is errs.NameTaken.
 func (t routeWriter) Put(r *store.Route) error {
 	const op = "store a route"
@@ -119,7 +137,17 @@ func (t routeWriter) Put(r *store.Route) error {
 	_, err = insertRouteVersion.exec(t.c, &store.RouteVersion{
 		RouteID: r.ID, Name: r.Name, Version: r.Version, YAML: r.YAML, Source: r.Source, Form: r.Form, Created: r.Modified,
 	})
-	return failure(op, err)
+	if err != nil || len(r.Brief) == 0 {
+		return failure(op, err)
+	}
+	return t.PutBrief(r)
+}
+
+// PutBrief stores what is known of a route without its text. One that has been deleted
+// meanwhile stays so.
+func (t routeWriter) PutBrief(r *store.Route) error {
+	_, err := t.c.exec(putRouteBrief, r.ID, r.Brief)
+	return failure("store the brief of a route", err)
 }
 
 // Delete deletes a route. Its versions stay for the cases that have

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -129,4 +130,39 @@ func TestRouteInUse(t *testing.T) {
 	same(t, "in use after an end and a deletion", [2]int64{1, 1}, used(7))
 	same(t, "another route", [2]int64{1, 1}, used(8))
 	same(t, "an unused one", [2]int64{0, 0}, used(9))
+}
+
+// TestRouteBriefs: a route stored without a brief has none until it gets one, and a
+// brief is neither lost by a change that does not name one nor kept of a deleted route.
+func TestRouteBriefs(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	tip, bug := newRoute(db, "tip", sam, sam), newRoute(db, "bug", sam, sam)
+	bug.Brief = []byte(`{"title":"Bug"}`)
+	wanted := func(want ...string) {
+		t.Helper()
+		mustView(t, db, func(r store.Reader) error {
+			all, err := r.Routes().Briefs()
+			var got []string
+			for i := range all {
+				got = append(got, all[i].Name+string(all[i].Brief))
+			}
+			same(t, "briefs", want, got)
+			return err
+		})
+	}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		return errors.Join(tx.Write().Routes().Put(tip), tx.Write().Routes().Put(bug))
+	})
+	wanted("tip", `bug{"title":"Bug"}`)
+	again := *bug
+	again.Brief = nil
+	tip.Brief = []byte(`{}`)
+	mustUpdate(t, db, func(tx store.Tx) error {
+		return errors.Join(tx.Write().Routes().PutBrief(tip), tx.Write().Routes().Put(&again), tx.Write().Routes().PutBrief(&store.Route{ID: 999, Brief: []byte(`{}`)}))
+	})
+	wanted("tip{}", `bug{"title":"Bug"}`)
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Delete(bug.ID) })
+	wanted("tip{}")
 }

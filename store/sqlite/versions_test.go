@@ -140,6 +140,7 @@ func filledDatabase(t *testing.T) string {
 	stop := start(t, db)
 	sam, ann, team := addUser(t, db, "sam"), addUser(t, db, "ann"), identity.ID(db.NextID())
 	route := newRoute(db, "Bug", sam, sam)
+	route.Brief = []byte(`{"title":"Bug"}`)
 	open, child, ended := newCase(db, sam, route.ID), newCase(db, ann, route.ID), newCase(db, sam, route.ID)
 	entry := newEntry(1, sam)
 	mustUpdate(t, db, func(tx store.Tx) error {

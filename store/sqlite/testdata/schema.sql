@@ -686,6 +686,11 @@ CREATE TABLE purges (
 
 CREATE INDEX purges_by_due ON purges (due);
 
+CREATE TABLE route_briefs (
+	route_id INTEGER PRIMARY KEY REFERENCES routes (id) ON DELETE CASCADE,
+	brief    BLOB    NOT NULL -- JSON
+) STRICT;
+
 CREATE TABLE route_tasks (
 	route_id INTEGER NOT NULL,
 	case_id  INTEGER NOT NULL UNIQUE REFERENCES cases (id) ON DELETE CASCADE,

@@ -527,13 +527,19 @@ CREATE TABLE versions (
 	UNIQUE (context_id, folder, shown)
 ) STRICT;
 
+CREATE TABLE route_briefs (
+	route_id INTEGER PRIMARY KEY REFERENCES routes (id) ON DELETE CASCADE,
+	brief    BLOB    NOT NULL -- JSON
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 04:34:06');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 04:34:07');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 05:06:16');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 05:06:16');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 05:06:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 08:47:09');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 08:47:09');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 08:47:09');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 08:47:09');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 04:34:07');
@@ -646,6 +652,7 @@ INSERT INTO scenarios (id, route_id, author_id, folded, name, yaml, source, etag
 INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (1, 5, NULL, NULL, 'start', 1352462400000, X'7B7D');
 INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, 'firing', 1352462400000, X'7B7D');
 INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (3, NULL, NULL, 1, 'refused', 1352548800000, X'7B2277686174223A226661696C6564222C2274657874223A226E6F6E65222C2273696E6365223A22323031322D31312D30395431323A30303A30305A222C22746F6C64223A5B5D7D');
+
 
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN

@@ -527,13 +527,19 @@ CREATE TABLE versions (
 	UNIQUE (context_id, folder, shown)
 ) STRICT;
 
+CREATE TABLE route_briefs (
+	route_id INTEGER PRIMARY KEY REFERENCES routes (id) ON DELETE CASCADE,
+	brief    BLOB    NOT NULL -- JSON
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 04:41:23');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 05:06:19');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 08:47:10');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 08:47:10');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 04:41:23');
@@ -648,6 +654,7 @@ INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (1, 5, N
 INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, 'firing', 1352462400000, X'7B7D');
 
 INSERT INTO versions (id, context_id, folder, name, shown, replaced, replacer_id, owner_id) VALUES (6, 1, 'Plans', 'a.txt', '20121109T120000Z a.txt', 1352462400000, 1, 1);
+
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
 	INSERT INTO documents (context_id, name, folder, author_id, revision, media_type, size, created, modified)
