@@ -60,6 +60,6 @@ type RouteWriter interface {
 	// name in use is errs.NameTaken.
 	Put(r *Route) error
 	PutBrief(r *Route) error // its Brief alone
-	Delete(id int64) error // its versions stay for the cases that have them
+	Delete(id int64) error   // its versions stay for the cases that have them
 	MeaningWriter
 }
