@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -127,5 +128,78 @@ func TestWaysOfTelling(t *testing.T) {
 		room.set("mail", nil)
 		await(2 * time.Hour)
 		same(t, "it is mended", room.ofWays(), all("arrive again: "+server, "ntfy-2", "slack-1"))
+	})
+}
+
+// TestNoticesInOrder: a destination and a mailbox that did not answer for a while learn
+// first that something has failed, then that it is over, and of one end once
+// (docs/contract/routes.md#what-a-service-is-told).
+func TestNoticesInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room := &mailRoom{down: map[string]error{}}
+		working := false
+		var told []string // to the destination: type, and what is over
+		room.answer = func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+			if d.Exec != nil {
+				if !working {
+					return nil, &outbox.Final{Reason: "disk full"}
+				}
+				return &outbox.Reply{MediaType: "application/json", Content: []byte(`{}`)}, nil
+			}
+			reply, err := room.deliver(ctx, d)
+			if d.News != nil && err == nil {
+				var p notice.Payload
+				if err := json.Unmarshal(d.News.Body, &p); err != nil {
+					return nil, err
+				}
+				line := d.News.Destination + " " + p.Type
+				if p.Data.Trouble != nil {
+					line += fmt.Sprintf(" %v %s", p.Data.Trouble.Ended, p.Data.Trouble.How)
+				}
+				for _, o := range p.Data.Over {
+					line += fmt.Sprintf(" (%s %v %s)", o.Text, o.Ended, o.How)
+				}
+				told = append(told, line)
+			}
+			return reply, err
+		}
+		w, stop := realTime(t, func(w *world) {
+			w.config = func(c *engine.Config) {
+				c.Outside = room
+				c.Channels = engine.Channels{Mail: true, Destinations: []notice.Destination{
+					{ID: "all", Name: "all at example.org"}, {ID: "serious", Name: "serious at example.org", Least: notice.Serious},
+				}}
+			}
+		})
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+		w.as("admin").mustPutRoute("job", "context: dora\n"+strings.TrimPrefix(strings.Replace(fmt.Sprintf(routeTrier, ""), ", onError: {steps: [], to: failed}", "", 1), "\n"))
+		for _, to := range []string{"all", "serious", "sam@example.org", "dora@example.org"} {
+			room.set(to, errors.New("connection refused"))
+		}
+		id := w.as("sam").startCase(`{"route": "job", "title": "One"}`)
+		await(30 * time.Minute)
+		working = true
+		w.clock.Set(clock.Real{}.Now())
+		w.as("dora").mustDo(id, "run", "retry")
+		await(time.Second)
+		for _, to := range []string{"all", "serious", "sam@example.org", "dora@example.org"} {
+			room.set(to, nil)
+		}
+		await(2 * time.Hour)
+		of := func(lines []string, to string) (out []string) {
+			for _, line := range lines {
+				if strings.HasPrefix(line, to) {
+					out = append(out, line)
+				}
+			}
+			return out
+		}
+		same(t, "who wants all", of(told, "all"), []string{"all case.failed false ", "all case.completed (disk full true mended)"})
+		same(t, "who wants failures", of(told, "serious"), []string{"serious case.failed false ", "serious case.mended true mended"})
+		same(t, "sam", of(room.told, "sam"), []string{"sam@example.org: Failed: One: disk full", "sam@example.org: Done: One"})
+		same(t, "dora", of(room.told, "dora"), []string{"dora@example.org: Failed: One: disk full", "dora@example.org: Mended: One"})
 	})
 }

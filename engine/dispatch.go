@@ -184,7 +184,12 @@ func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow, lost boo
 		return // unserved: its lease brings it back, as lost
 	}
 	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
-	if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
+	if err := e.Store.Update(ctx, func(tx store.Tx) error {
+		if row.Step == 0 {
+			return e.endRow(tx, row) // others wait for it
+		}
+		return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts)
+	}); err != nil {
 		e.log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
 	}
 }

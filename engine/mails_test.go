@@ -1,13 +1,17 @@
 package engine_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -27,28 +31,53 @@ func mailsWorld(t *testing.T) *world {
 	return w
 }
 
+// outboxRows returns what is in a lane of the outbox, in the order in which it is sent:
+// what is due, and what waits for it.
+func (w *world) outboxRows(lane string) (rows []store.OutboxRow) {
+	w.Helper()
+	looked := errors.New("looked")
+	err := w.db.Update(w.Context(), func(tx store.Tx) error {
+		due, err := tx.Outbox().Due(lane, w.clock.Now().Add(1000*time.Hour), 1000)
+		for ; err == nil && len(due) > 0; due = due[1:] {
+			rows = append(rows, due[0])
+			if err := tx.Write().Outbox().Delete(due[0].Key); err != nil {
+				return err
+			}
+			next, err := tx.Outbox().First(outbox.PrefixOfNotice(due[0].Key))
+			if err != nil {
+				return err
+			}
+			if next != nil && next.Due.IsZero() {
+				due = append(due, *next)
+			}
+		}
+		return cmp.Or(err, looked)
+	})
+	if !errors.Is(err, looked) {
+		w.Fatal(err)
+	}
+	slices.SortFunc(rows, func(a, b store.OutboxRow) int { return cmp.Compare(a.ID, b.ID) })
+	return rows
+}
+
 // sentTo returns the subjects of what is in the outbox for an address, in order,
 // with the time from which on it is sent.
 func (w *world) sentTo(address string) (out []string) {
 	w.Helper()
-	w.view(func(r store.Reader) error {
-		rows, err := r.Outbox().Due("mail", w.clock.Now().Add(1000*time.Hour), 1000)
-		for _, row := range rows {
-			var request struct {
-				Mail struct {
-					To      []string
-					Subject string
-				}
-			}
-			if err := json.Unmarshal(row.Request, &request); err != nil {
-				return err
-			}
-			if request.Mail.To[0] == address {
-				out = append(out, row.Created.UTC().Format("02 15:04 ")+request.Mail.Subject)
+	for _, row := range w.outboxRows(outbox.MailLane) {
+		var request struct {
+			Mail struct {
+				To      []string
+				Subject string
 			}
 		}
-		return err
-	})
+		if err := json.Unmarshal(row.Request, &request); err != nil {
+			w.Fatal(err)
+		}
+		if request.Mail.To[0] == address {
+			out = append(out, row.Created.UTC().Format("02 15:04 ")+request.Mail.Subject)
+		}
+	}
 	return out
 }
 

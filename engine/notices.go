@@ -95,7 +95,7 @@ func (e *decider) tell(tx store.Tx, n *notice.Notice, post poster) error {
 			continue
 		}
 		told = append(told, d.ID)
-		if err := post.send(&machine.Request{News: &machine.Bulletin{Destination: d.ID, Body: n.Body()}}); err != nil {
+		if err := post.send(&machine.Request{News: &machine.Bulletin{Destination: d.ID, Body: n.Body(), About: n.About()}}); err != nil {
 			return err
 		}
 	}

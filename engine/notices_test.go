@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/notice"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/store"
@@ -187,22 +188,14 @@ func TestNoticesInTheOutbox(t *testing.T) {
 	w.as("admin").mustPutRoute("desk", routeTold)
 	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
 	requests := func() (out []string) {
-		w.view(func(r store.Reader) error {
-			lanes, err := r.Outbox().Lanes()
-			for _, lane := range lanes {
-				rows, err := r.Outbox().Due(lane.Name, w.clock.Now(), 100)
-				if err != nil {
-					return err
+		for _, lane := range []string{outbox.MailLane, outbox.NewsLane("standard-1"), outbox.NewsLane("slack-2")} {
+			for _, row := range w.outboxRows(lane) {
+				if row.Step != 0 {
+					t.Errorf("a case waits for %s", row.Request)
 				}
-				for _, row := range rows {
-					if row.Step != 0 {
-						t.Errorf("a case waits for %s", row.Request)
-					}
-					out = append(out, lane.Name+" "+string(row.Request))
-				}
+				out = append(out, lane+" "+string(row.Request))
 			}
-			return err
-		})
+		}
 		return out
 	}
 	got := requests()

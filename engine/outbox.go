@@ -50,6 +50,18 @@ func (e *decider) postRequest(tx store.Tx, row *store.OutboxRow, request *machin
 		return errs.Wrap("store a delivery", err)
 	}
 	row.Lane, row.Request = outbox.LaneOf(request), form
+	if row.Step == 0 {
+		prefix := outbox.NoticePrefix(request)
+		row.Key = outbox.NoticeKey(prefix, row.Key)
+		earlier, err := tx.Outbox().First(prefix)
+		if err != nil {
+			return err
+		}
+		if earlier != nil {
+			row.Due = time.Time{} // endNotice begins it
+			return tx.Write().Outbox().Insert(row)
+		}
+	}
 	if err := tx.Write().Outbox().Insert(row); err != nil {
 		return err
 	}
@@ -164,5 +176,20 @@ func (e *deliveries) writeReply(tx store.Tx, row *store.OutboxRow, event machine
 	if keeps {
 		return nil
 	}
-	return tx.Write().Outbox().Delete(row.Key)
+	return e.endRow(tx, row)
+}
+
+// endRow takes out of the outbox what has ended. If it was a notice, the next one about
+// the same to the same recipient is due.
+func (e *deliveries) endRow(tx store.Tx, row *store.OutboxRow) error {
+	if err := tx.Write().Outbox().Delete(row.Key); err != nil || row.Step != 0 {
+		return err
+	}
+	next, err := tx.Outbox().First(outbox.PrefixOfNotice(row.Key))
+	if err != nil || next == nil || !next.Due.IsZero() {
+		return err
+	}
+	now := e.Clock.Now()
+	tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
+	return tx.Write().Outbox().Put(next.Key, now, 0)
 }

@@ -130,7 +130,7 @@ func TestOneMailOfAFailure(t *testing.T) {
 		id := k.as("sam").startCase(`{"route": "job", "title": "One"}`)
 		k.wait(time.Second)
 		got, _ := k.news()
-		same(t, "the route tells its owner", got, []string{"dora: Failed: One: disk full", "sam: It broke"})
+		same(t, "the route tells its owner", got, []string{"dora: Failed: One: disk full", "sam: Failed: One: disk full", "sam: It broke"})
 		k.as("sam").mustPerform(id, "give-up")
 		k.wait(time.Second)
 		got, _ = k.news()

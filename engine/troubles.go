@@ -209,7 +209,8 @@ func (t *notifier) about(of *trouble, kind notice.Kind, now time.Time) *notice.N
 
 // tellInstead sees to it that nobody is told twice in one event that something has
 // failed. Who is told of it is not told as well what was done, or that the case has
-// ended by it; who gets a mail of the steps of onError is told by that.
+// ended by it. A mail of the steps of onError is the route's own: it tells of the end of
+// the case, but not how to mend what has failed.
 func (t *notifier) tellInstead(failure *notice.Notice) {
 	byRoute := t.mailedOnError()
 	mailed := func(p notice.Person) bool { return slices.Contains(byRoute, strings.ToLower(p.Email)) }
@@ -225,7 +226,6 @@ func (t *notifier) tellInstead(failure *notice.Notice) {
 			return n.Better != nil && mailed(p) || slices.ContainsFunc(failure.People, told)
 		})
 	}
-	failure.People = slices.DeleteFunc(failure.People, mailed)
 }
 
 // mailedOnError returns the addresses, in lower case, to which the steps of onError
@@ -295,6 +295,9 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 			return err
 		}
 		n.People = slices.DeleteFunc(n.People, func(p notice.Person) bool { return t.knows(&p, n.Trouble) })
+		if at := slices.IndexFunc(t.notices, t.saysMore); at >= 0 {
+			n.Better, t.notices[at].Over = t.notices[at], append(t.notices[at].Over, n.Trouble)
+		}
 		t.notices = append(t.notices, n)
 	}
 	return nil
@@ -329,6 +332,12 @@ func (t *notifier) knows(p *notice.Person, over *notice.Trouble) bool {
 		}
 	}
 	return false
+}
+
+// saysMore reports whether a notice tells services of the event by which something in
+// the case is over: that it is, is told with it.
+func (t *notifier) saysMore(n *notice.Notice) bool {
+	return n.Trouble == nil && n.Case.ID == t.change.row.ID && (n.Kind == notice.KindAct || n.Kind == notice.KindOutcome)
 }
 
 func readTrouble(row *store.Trouble) (*trouble, error) {

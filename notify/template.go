@@ -36,6 +36,9 @@ func chatOf(p *notice.Payload) *chat {
 	if d.Trouble != nil {
 		c.add(d.Trouble.Text)
 	}
+	for i := range d.Over {
+		c.add("This also ends: " + d.Over[i].Text)
+	}
 	for i := range d.Acts {
 		c.add(d.Acts[i].Line)
 		if d.Acts[i].Comment != nil {

@@ -46,6 +46,10 @@ type OutboxReader interface {
 	// at most limit.
 	Due(lane string, upTo time.Time, limit int) ([]OutboxRow, error)
 
+	// First returns the row that was stored first of those whose key has that prefix,
+	// nil for none.
+	First(prefix string) (*OutboxRow, error)
+
 	Journal(caseID, seq, step int64) (*Journal, error)
 	Journals(caseID int64) ([]Journal, error) // in the order of creation
 }

@@ -146,6 +146,7 @@ type Callback struct {
 type Bulletin struct {
 	Destination string          `json:"destination"` // its ID
 	Body        json.RawMessage `json:"body"`        // a notice.Payload
+	About       string          `json:"-"`           // what it is about: of the same thing the destination is told in order
 }
 
 // Events about the deliveries of a case. If the delivery has ended already they do

@@ -82,6 +82,9 @@ type Notice struct {
 	// Better is a notice of the same event that says the same and more: who is told that
 	// is not told this. It may be nil.
 	Better *Notice
+	// Over is what is over with what this notice tells, for services. Of a person it is
+	// what they were told of.
+	Over   []*Trouble
 	Links  link.Base // how links begin
 	People []Person  // who is told, each once
 }

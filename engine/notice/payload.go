@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -37,6 +38,7 @@ type Data struct {
 	Tasks       []TaskData       `json:"tasks"` // new or waiting, each once
 	People      []PersonData     `json:"people"`
 	Trouble     *TroubleData     `json:"trouble,omitempty"`
+	Over        []TroubleData    `json:"over,omitempty"` // what is over with what this tells
 }
 
 // CaseData is a case that a notice is about.
@@ -99,7 +101,18 @@ type PersonData struct {
 type TroubleData struct {
 	Text  string `json:"text"`
 	Since string `json:"since,omitempty"`
-	Ended bool   `json:"ended"` // there is no next try
+	Ended bool   `json:"ended"`          // it is over
+	How   string `json:"how,omitempty"`  // how it is over
+	Last  bool   `json:"last,omitempty"` // the schedule entry has no other instant
+}
+
+// data returns what services are told of something that is wrong, or was.
+func (t *Trouble) data(ended bool) TroubleData {
+	d := TroubleData{Text: t.Text, Since: stamp(t.Since), Ended: ended, Last: t.Ended}
+	if ended {
+		d.How = cmp.Or(string(t.Over), "mended")
+	}
+	return d
 }
 
 // Waiting returns the names of the people who have something to do.
@@ -144,10 +157,14 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Destination = &DestinationData{ID: n.Way.ID, Lost: n.Way.Lost}
 	}
 	if t := n.Trouble; t != nil {
-		p.Data.Trouble = &TroubleData{Text: t.Text, Since: stamp(t.Since), Ended: t.Ended}
+		d := t.data(n.Kind == KindMended)
+		p.Data.Trouble = &d
 		if p.Data.Entry != nil {
 			p.Data.Entry.Instant = stamp(t.Instant)
 		}
+	}
+	for _, t := range n.Over {
+		p.Data.Over = append(p.Data.Over, t.data(true))
 	}
 	for i := range n.Acts {
 		a := &n.Acts[i]
@@ -193,6 +210,19 @@ func (n *Notice) happened() string {
 	case KindMended:
 	}
 	return "mended"
+}
+
+// About returns what the notice is about, as the same text for each notice about it.
+func (n *Notice) About() string {
+	switch {
+	case n.Case != nil:
+		return "case " + n.Case.GUID
+	case n.Entry != nil:
+		return "entry " + n.Entry.UUID
+	case n.Hook != nil:
+		return fmt.Sprintf("hook %d", n.Hook.ID)
+	}
+	return "way " + n.Way.ID
 }
 
 // Body returns the payload as it is sent.

@@ -3,6 +3,7 @@ package outbox
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"strings"
@@ -54,6 +55,32 @@ func DestinationOf(lane string) (destination string, ok bool) {
 }
 
 const newsPrefix = "notify:"
+
+// prefixOfNotice is how long the prefix of the key of a notice is.
+const prefixOfNotice = 16
+
+// NoticePrefix returns how the keys begin of all notices that tell the same recipient
+// of the same thing, as of a case. They are sent in the order in which they were
+// stored: nobody learns that something is over before that it is wrong.
+func NoticePrefix(r *machine.Request) string {
+	about := ""
+	switch {
+	case r.Mail != nil:
+		if about = strings.Join(r.Mail.To, " ") + "\x00" + r.Mail.Thread; r.Mail.Thread == "" {
+			about += r.Mail.Subject + r.Mail.Text // a digest is about nothing that others are about
+		}
+	case r.News != nil:
+		about = r.News.About
+	}
+	sum := sha256.Sum256([]byte(LaneOf(r) + "\x00" + about))
+	return hex.EncodeToString(sum[:prefixOfNotice/2])
+}
+
+// NoticeKey returns the key of a notice with that prefix, by a UUID.
+func NoticeKey(prefix, uuid string) string { return prefix + uuid[len(prefix):] }
+
+// PrefixOfNotice returns the prefix of the key of a notice.
+func PrefixOfNotice(key string) string { return key[:min(len(key), prefixOfNotice)] }
 
 // What is not delivered is tried again with growing pauses, for about a day.
 const (

@@ -26,6 +26,7 @@ var outboxTable = table[store.OutboxRow]{"outbox", "row of the outbox", func(o *
 var (
 	insertOutbox    = outboxTable.insert()
 	selectOutbox    = `SELECT ` + outboxTable.list("") + ` FROM outbox WHERE key = ?1`
+	firstOutbox     = `SELECT ` + outboxTable.list("") + ` FROM outbox WHERE id = (SELECT min(id) FROM outbox WHERE key >= ?1 AND key < ?2)`
 	selectDueOutbox = `SELECT ` + outboxTable.list("") + ` FROM outbox WHERE lane = ?1 AND due <= ?2 ORDER BY due, id LIMIT ?3`
 )
 
@@ -47,6 +48,11 @@ const (
 // Get returns one thing to be done outside.
 func (r outboxReader) Get(key string) (*store.OutboxRow, error) {
 	return outboxTable.one(r.c, selectOutbox, key)
+}
+
+// First returns the first of the rows whose key has that prefix, nil for none.
+func (r outboxReader) First(prefix string) (*store.OutboxRow, error) {
+	return store.OrNil(outboxTable.one(r.c, firstOutbox, prefix, prefix+"\xff"))
 }
 
 // Lanes returns the lanes in which something is due sometime, by name.

@@ -81,7 +81,7 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus, "openOfEntry": openOfEntry, "releaseNext": releaseNext,
 		"strandedOpen": strandedOpen, "strandedCompleted": strandedCompleted,
 		"upcomingEntries": upcomingEntries, "upcomingCases": upcomingCases, "newestTasks": newestTasks, "dueOfCases": dueOfCases,
-		"selectOutbox": selectOutbox, "selectLanes": selectLanes, "selectDueOutbox": selectDueOutbox, "insertOutbox": insertOutbox.query,
+		"selectOutbox": selectOutbox, "firstOutbox": firstOutbox, "selectLanes": selectLanes, "selectDueOutbox": selectDueOutbox, "insertOutbox": insertOutbox.query,
 		"leaseOutbox": leaseOutbox, "updateOutbox": updateOutbox, "deleteOutbox": deleteOutbox, "landOutbox": landOutbox,
 		"casesOfCase": casesOfCase, "childrenOfRow": childrenOfRow, "childMarkings": childMarkings,
 		"archivedCases": archivedCases, "archivedOfRoute": archivedOfRoute, "archivedOfParty": archivedOfParty,
