@@ -40,6 +40,7 @@ func (p *putRequest) noteDraft(o *engine.Outcome) {
 	text := fmt.Sprintf("%s was taken, and nothing of it is lost. Its case, %d, is a draft: it does not start yet.\n\n- %s\n\n", p.at.String(), o.CaseID, asked.Title)
 	text += fmt.Sprintf("Open %s, fill in what xattrDict asks for, and save it. The case starts then.\n", task)
 	text += "To give it up, write \"abort\" into \"do\" there, or delete the case.\n\n"
-	text += "This note is deleted after a day. The draft is canceled after 30 days.\n"
-	p.keepRefusal(p.request, files.Refusal{Reasons: text}, p.at)
+	text += "Save " + p.at.Name() + " here again to give the draft another content.\n\n"
+	text += "This note is deleted after a day, or once the case is not a draft any more. The draft is canceled after 30 days.\n"
+	p.keepRefusal(p.request, files.Refusal{Name: engine.DraftNote(o.Route, o.CaseID).Name, Reasons: text}, p.at)
 }

@@ -52,7 +52,8 @@ func (e *Drops) startable(by identity.Principal, name string) (*routeInfo, error
 }
 
 // Drop starts a case of a route with the upload as its input message. Another
-// file under the same name starts another case. Errors: errs.NotFound if by may
+// file under the same name starts another case, unless the first one is a draft: it
+// gets what is dropped then. Errors: errs.NotFound if by may
 // not see the route; errs.NotAllowed if by may not start its cases;
 // errs.ContextNotAvailable; errs.TooMany for too many open cases;
 // errs.TooLarge; errs.Full.
@@ -62,10 +63,7 @@ func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up files.Upload) 
 	}
 	var room int64
 	err := e.Store.View(ctx, func(r store.Reader) (err error) { // before the body is read
-		if _, err = e.readDrop(r, req, d, nil); err != nil {
-			return err
-		}
-		room, err = e.roomInQuota(r, req.By.ID, 0, up.Size)
+		room, err = e.judgeDrop(r, req, d, up.Size)
 		return err
 	})
 	if err != nil {
@@ -150,6 +148,13 @@ func stemOf(name string) string {
 // drop starts the case of a file whose content is stored.
 func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.Content) (*Outcome, error) {
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
+		again, err := e.draftOf(r, req, d)
+		if err != nil {
+			return nil, err
+		}
+		if again != nil {
+			return e.dropAgain(r, req, again, input)
+		}
 		b, err := e.readDrop(r, req, d, input)
 		if err != nil {
 			return nil, err

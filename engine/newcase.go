@@ -265,6 +265,9 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 			return err
 		}
 	}
+	if err := forgetNote(tx, c); err != nil {
+		return err
+	}
 	if c.freesName {
 		if err := freeName(tx, c.row.ID, c.row.Modified); err != nil {
 			return err

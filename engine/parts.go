@@ -42,6 +42,7 @@ type Drops struct {
 	*base
 	attachments *Attachments
 	decider     *decider
+	cases       *Cases
 }
 
 // Schedules has the use cases of schedule entries, and fires them.

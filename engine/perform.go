@@ -139,7 +139,7 @@ func performance(c *caseChange) *Outcome {
 
 // unperformed is the outcome of a document that asks nothing of an action.
 func unperformed(h *loadedCase, action string, body []byte) *Outcome {
-	out := &Outcome{Idle: true, Name: fmt.Sprint(h.row.ID), Modified: h.core.Modified, CaseID: h.row.ID, Life: h.core.Life, Status: h.core.Status}
+	out := &Outcome{Idle: true, Name: fmt.Sprint(h.row.ID), Modified: h.core.Modified, CaseID: h.row.ID, Life: h.core.Shown(), Status: h.core.Status}
 	if res := taskResource(h, action); res != nil {
 		out.Form, out.FormETag = res.Form, res.FormETag
 		if bytes.Equal(body, res.Form) {

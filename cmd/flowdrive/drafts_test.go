@@ -273,6 +273,9 @@ func TestDraftCaseOnAMount(t *testing.T) {
 		if got := s.as("sam", "GET", folder+"Quote.pdf", "", "User-Agent", mount).Body.String(); got != "PDF" {
 			t.Errorf("the file is %q", got)
 		}
+		if want := "Case " + strings.TrimSuffix(s.taskNames("sam", "Offered"), ".start Quote.json") + " is a draft.txt"; members[0].Name != want {
+			t.Errorf("the note is %q, want %q", members[0].Name, want)
+		}
 		id := strings.TrimSuffix(s.taskNames("sam", "Offered"), ".start Quote.json")
 		s.must("POST", "/clock", `{"advance": "P29D"}`, "Content-Type", "application/json")
 		if log := s.as("sam", "GET", "/dav/Workflow/Cases/"+id+"/log.txt", "").Body.String(); strings.Count(log, "Reminded sam") != 5 {

@@ -53,6 +53,7 @@ func (e *Files) makeDraft(tx store.Tx, req change.Request, at store.ScratchPlace
 
 // Refusal is something that was refused.
 type Refusal struct {
+	Name      string             // of the file with the reasons, which replaces one of that name; "": of the time and At
 	At        store.ScratchPlace // where it was to be
 	MediaType string
 	Body      []byte // what was sent; empty if nothing of it is kept
@@ -60,10 +61,17 @@ type Refusal struct {
 }
 
 // Reject keeps refused content with its reasons for its author, for a day: as
-// "<time> <name>" and "<time> <name>.txt" in the folder Rejected. Errors: errs.Full
+// "<time> <name>" and "<time> <name>.txt" in the folder Rejected. A refusal with a Name
+// has its reasons alone, under that name. Errors: errs.Full
 // if the quota is used up.
 func (e *Files) Reject(ctx context.Context, req change.Request, r Refusal) error {
 	err := e.Update(ctx, func(tx store.Tx) error {
+		reasons := func(at store.ScratchPlace) error {
+			return e.keepScratch(tx, rejected(req, at, "text/plain; charset=utf-8", []byte(r.Reasons)))
+		}
+		if r.Name != "" {
+			return reasons(RejectedAt(store.ScratchPlace{Folder: r.At.Folder, Name: r.Name}))
+		}
 		at, err := e.rejectedPlace(tx, req, r)
 		if err != nil {
 			return err
@@ -74,10 +82,16 @@ func (e *Files) Reject(ctx context.Context, req change.Request, r Refusal) error
 			}
 		}
 		at.Name += ".txt"
-		return e.keepScratch(tx, rejected(req, at, "text/plain; charset=utf-8", []byte(r.Reasons)))
+		return reasons(at)
 	})
 	e.expiry.note(err)
 	return err
+}
+
+// RejectedAt returns the place of that name in the folder Rejected of the place's
+// folder.
+func RejectedAt(at store.ScratchPlace) store.ScratchPlace {
+	return store.ScratchPlace{Folder: at.Folder + rejectedFolder, Name: at.Name}.Normal()
 }
 
 // rejectedPlace returns where refused content is kept: the place of the same content

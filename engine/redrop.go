@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
+	"flowdrive/engine/files"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// A file that is saved again under the name of one that has made a draft is the input of
+// that draft from then on (docs/contract/drive.md#draft-cases).
+
+// redrop is another drop of a file that has made a draft.
+type redrop struct {
+	drop  Drop
+	draft *loadedCase
+	old   *store.Message // its input so far
+}
+
+// draftOf returns the draft that the caller has made by a file of that name; nil if
+// there is none, or it is none any more. Errors: those of a first drop of the caller.
+func (e *Drops) draftOf(r store.Reader, req Request, d Drop) (*redrop, error) {
+	info, err := e.startable(req.By, d.Route)
+	if err != nil {
+		return nil, err
+	}
+	alias, err := store.OrNil(r.Names().Alias(req.By.ID, info.ID, d.Name))
+	if alias == nil || err != nil {
+		return nil, err
+	}
+	row, err := store.OrNil(r.Cases().Get(alias.CaseID))
+	if row == nil || err != nil || shownState(row) != machine.StateDraft {
+		return nil, err
+	}
+	h, err := e.decider.loadRow(r, req.By, row, nil)
+	if err != nil || !isStarter(req.By, h.core) {
+		return nil, err
+	}
+	old, err := store.OrNil(r.Messages().GetByLabel(row.ID, store.LabelInput))
+	if old == nil || err != nil {
+		return nil, err
+	}
+	return &redrop{d, h, old}, judgeAlias(r, req, info.ID, d.Name)
+}
+
+// edit returns what the drop changes of the draft apart from its input.
+func (e *Drops) edit(req Request, again *redrop) (*edit, error) {
+	d, h := again.drop, again.draft
+	ed := &edit{Edit: machine.Edit{Actor: e.actor(req.By, h.admin), Priority: d.Priority}}
+	if d.Title != "" {
+		ed.Title = &d.Title
+	}
+	if len(d.Xattrs) > 0 {
+		all := h.core.Xattrs
+		for _, x := range d.Xattrs {
+			all = all.Set(x.Key, x.Value)
+		}
+		ed.Xattrs = &all
+	}
+	if d.StartAt != "" {
+		at, err := e.dropStart(req, d)
+		if err != nil {
+			return nil, err
+		}
+		ed.StartAt = &at
+	}
+	if d.Context != "" {
+		id, err := e.attachments.ownContext(req.By, d.Context)
+		if err != nil {
+			return nil, err
+		}
+		context := int64(id)
+		ed.ContextID, ed.Context = &context, string(e.directory().ByID(id).Name)
+	}
+	return ed, nil
+}
+
+// dropAgain gives a draft another input, and starts it if nothing is missing any more.
+func (e *Drops) dropAgain(r store.Reader, req Request, again *redrop, input *contents.Content) (change.Apply[*Outcome], error) {
+	ed, err := e.edit(req, again)
+	if err != nil {
+		return nil, err
+	}
+	h, old := again.draft, again.old
+	m := input.Message(h.core.ID, mustGUID(h.core.GUID), store.LabelInput)
+	m.Created, m.Modified, m.AuthorID = old.Created, req.Now, req.By.ID
+	m.Version, m.UUID = old.Version+1, old.UUID
+	stored := h.find
+	h.find = func(label string) (*store.Message, error) {
+		if label == store.LabelInput {
+			return m, nil
+		}
+		return stored(label)
+	}
+	c, err := e.cases.decideEdit(r, req, h, ed)
+	if err != nil {
+		return nil, err
+	}
+	c.read = slices.DeleteFunc(c.read, func(fact readFact) bool { return fact.label == store.LabelInput })
+	c.messages = append(c.messages, m)
+	return func(tx store.Tx) (*Outcome, error) {
+		now, err := store.OrNil(tx.Messages().GetByLabel(h.core.ID, store.LabelInput))
+		if err != nil {
+			return nil, err
+		}
+		if now == nil || now.Version != old.Version {
+			return nil, change.ErrStale
+		}
+		if err := e.decider.writeAsked(tx, c); err != nil {
+			return nil, err
+		}
+		if old.InFile {
+			e.contents.RouseAfter(tx)
+		}
+		out := &Outcome{
+			Draft: draftTask(c), Changed: true, Name: strconv.FormatInt(h.core.ID, 10), Form: c.row.Form, FormETag: caseETag(c.after),
+			Modified: c.after.Modified, CaseID: h.core.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: c.after.LogSeq,
+			Route: c.after.RouteName, Message: m.UUID,
+		}
+		if open(c.after.Life) {
+			out.ETag = MessageETag(m)
+		}
+		return out, e.Finish(tx, req, out)
+	}, nil
+}
+
+// judgeDrop returns how much room a drop may take, before its body is read.
+func (e *Drops) judgeDrop(r store.Reader, req Request, d Drop, size int64) (room int64, err error) {
+	again, err := e.draftOf(r, req, d)
+	if err != nil {
+		return 0, err
+	}
+	if again != nil {
+		return e.roomInQuota(r, req.By.ID, again.old.Size, size)
+	}
+	if _, err = e.readDrop(r, req, d, nil); err != nil {
+		return 0, err
+	}
+	return e.roomInQuota(r, req.By.ID, 0, size)
+}
+
+// DraftNote returns where the note is that tells the author of a draft on a mount what
+// to do: in Rejected/ of the folder into which the file was dropped.
+func DraftNote(route string, id int64) store.ScratchPlace {
+	return store.ScratchPlace{Folder: "/dav/Workflow/Routes/" + route, Name: fmt.Sprintf("Case %d is a draft.txt", id)}
+}
+
+// forgetNote deletes the note about a draft, which is none any more.
+func forgetNote(tx store.Tx, c *caseChange) error {
+	if c.was == nil || !c.was.IsDraft() || c.after.IsDraft() {
+		return nil
+	}
+	err := tx.Write().Scratch().Delete(c.row.StarterID, files.RejectedAt(DraftNote(c.after.RouteName, c.after.ID)))
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	return err
+}
