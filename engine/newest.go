@@ -13,7 +13,7 @@ import (
 
 // NewestQuery selects cases for a page, the newest first.
 type NewestQuery struct {
-	Lives    []machine.Life // empty: all but canceled ones
+	Lives    []machine.Life // as people see them, machine.StateDraft too; empty: all but canceled ones
 	Route    string
 	Status   string
 	Context  string
@@ -76,7 +76,10 @@ func (e *Cases) newestFilter(by identity.Principal, q NewestQuery) (f store.Newe
 		f.Look = lookedAtText
 	}
 	for _, life := range q.Lives {
-		f.States = append(f.States, string(life))
+		if life == machine.StateDraft || life == machine.Queued {
+			f.Look = lookedAtText // the store does not tell one from the other
+		}
+		f.States = append(f.States, storedState(string(life)))
 	}
 	return f, some
 }
@@ -91,6 +94,9 @@ func (l *lister) addNewest(out *NewestPage, id int64, q NewestQuery) (full bool,
 	v, err := l.view(row)
 	if err != nil {
 		return false, err
+	}
+	if len(q.Lives) > 0 && !slices.Contains(q.Lives, v.Case.Shown()) {
+		return false, nil
 	}
 	text := identity.Fold(strings.TrimSpace(q.Query))
 	if text != "" && !strings.Contains(identity.Fold(v.Case.Title), text) && !strings.Contains(strconv.FormatInt(id, 10), text) || !v.plays(l.by, q.Part) {
@@ -117,7 +123,7 @@ func (v *CaseView) plays(by identity.Principal, part string) bool {
 	return by.InAny(names(slices.DeleteFunc(slices.Clone(v.Case.RoleParties(part)), func(p string) bool { return strings.HasPrefix(p, "@") })))
 }
 
-// LifeCounts counts by life the newest cases that by may see. all says that there are no
+// LifeCounts counts by life, as people see it, the newest cases that by may see. all says that there are no
 // others.
 func (e *Cases) LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error) {
 	counts = map[machine.Life]int{}
@@ -126,7 +132,11 @@ func (e *Cases) LifeCounts(ctx context.Context, by identity.Principal) (counts m
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		place, err := r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
 			for i := range found {
-				counts[machine.Life(found[i].State)]++
+				life, err := e.shownLife(r, &found[i])
+				if err != nil {
+					return false, err
+				}
+				counts[life]++
 			}
 			return false, nil
 		})
@@ -134,6 +144,18 @@ func (e *Cases) LifeCounts(ctx context.Context, by identity.Principal) (counts m
 		return err
 	})
 	return counts, all, err
+}
+
+// shownLife returns the life of a case as people see it.
+func (e *Cases) shownLife(r store.Reader, found *store.CaseState) (machine.Life, error) {
+	if found.State != string(machine.Queued) {
+		return machine.Life(found.State), nil
+	}
+	row, err := r.Cases().Get(found.ID)
+	if err != nil {
+		return "", err
+	}
+	return machine.Life(shownState(row)), nil
 }
 
 // RouteNames returns the names of the routes that by sees, in alphabetical order.

@@ -51,6 +51,7 @@ func lifeTabs() []lifeTab {
 	return []lifeTab{
 		{"active", "Open", []machine.Life{machine.Active}, "No case is open."},
 		{"queued", "Queued", []machine.Life{machine.Queued}, "No case is queued."},
+		{machine.StateDraft, "Drafts", []machine.Life{machine.StateDraft}, "No case is a draft."},
 		{"suspended", "Suspended", []machine.Life{machine.Suspended}, "No case is suspended."},
 		{"ended", "Ended", []machine.Life{machine.Completed, machine.Closed, machine.Canceled}, "No case has ended."},
 		{"failed", "Failed", []machine.Life{machine.Failed}, "No case has failed."},
@@ -128,7 +129,7 @@ func (x *visit) casesQuery() (q engine.NewestQuery, at int, err error) {
 		return q, slices.IndexFunc(lifeTabs(), func(t lifeTab) bool { return slices.Contains(t.lives, life) }), nil
 	}
 	if at < 0 {
-		return q, 0, errs.New(errs.BadParameter, "state can be active, queued, suspended, ended or failed, or one of what these stand for, not %q.", name)
+		return q, 0, errs.New(errs.BadParameter, "state can be active, queued, draft, suspended, ended or failed, or one of what these stand for, not %q.", name)
 	}
 	q.Lives = lifeTabs()[at].lives
 	return q, at, nil
@@ -144,6 +145,9 @@ func (x *visit) tabCases(v *casesView, at int) error {
 		n := 0
 		for _, life := range t.lives {
 			n += counts[life]
+		}
+		if t.name == machine.StateDraft && n == 0 && i != at {
+			continue // there are seldom any
 		}
 		one := tab{Label: t.title, Href: "/cases?state=" + t.name, Count: many(n), Current: i == at}
 		if !all && n <= 999 {

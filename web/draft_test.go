@@ -15,6 +15,15 @@ func TestDraftPages(t *testing.T) {
 	dropped := g.must(t, "bob", 202, "PUT", "/dav/Workflow/Routes/expense/Taxi.txt", "receipt")
 	id := strings.TrimSuffix(strings.TrimPrefix(dropped.header.Get("Location"), "/dav/Workflow/Cases/"), ".json")
 	page := "/cases/" + id
+	for address, want := range map[string]bool{"/cases?state=draft": true, "/cases?state=queued": false} {
+		got := g.browse(t, "bob").get(t, address)
+		if got.status != 200 || strings.Contains(got.body, `href="`+page+`"`) != want || !strings.Contains(textOf(got.body, "main"), "Queued 0") || !strings.Contains(textOf(got.body, "main"), "Drafts 1") {
+			t.Errorf("%s: %d %s", address, got.status, textOf(got.body, "main"))
+		}
+	}
+	if got := g.browse(t, "ann").get(t, "/cases?state=draft"); got.status != 200 {
+		t.Errorf("drafts of somebody without any: %d", got.status)
+	}
 	got := g.browse(t, "bob").get(t, page)
 	for _, want := range []string{`name="x.amount"`, `value="start"`, "Draft"} {
 		if !strings.Contains(got.body, want) {
