@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -26,7 +25,7 @@ func (e *base) VacateParty(ctx context.Context, req change.Request, p *store.Par
 }
 
 // vacate takes from a user who was disabled the tasks of a case that are theirs
-// alone. The case is told if nobody is left who can do one.
+// alone.
 func (e *decider) vacate(tx store.Tx, req change.Request, row *store.Case, p *store.Party) error {
 	h, err := e.loadRow(tx, req.By, row, nil)
 	if err != nil {
@@ -40,13 +39,7 @@ func (e *decider) vacate(tx store.Tx, req change.Request, row *store.Case, p *st
 		return err
 	}
 	if change.after.Revision == change.base {
-		if slices.Equal(h.core.Warnings, change.after.Warnings) {
-			return nil
-		}
-		change.after.Revision++
-		e.render(change, h.route.Compiled)
-		e.shared(change, h.shares)
-		change.row.Named = row.Named
+		return nil // that nobody is left who can do a task is judged by StaffChanged
 	}
 	return e.writeAll(tx, change)
 }

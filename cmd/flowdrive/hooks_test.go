@@ -459,7 +459,7 @@ func TestHookFaultIsTold(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if strings.HasPrefix(subject, "Somebody can do it") {
+				if strings.Contains(subject, "can do it: close") {
 					continue // the task of the case that the hook has started
 				}
 				lines = append(lines, strings.Trim(message.Header.Get("To"), "<>")+": "+subject)
