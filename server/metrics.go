@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -140,7 +141,7 @@ type metrics struct {
 	cells     [areas][len(methodNames)]atomic.Pointer[[statuses]atomic.Pointer[prometheus.Observer]]
 }
 
-func newMetrics(registry *prometheus.Registry, inFlight func() float64) (*metrics, error) {
+func newMetrics(registry *prometheus.Registry, inFlight func() float64, logins *throttle) (*metrics, error) {
 	m := &metrics{durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "flowdrive_http_request_duration_seconds",
 		Help:    "Time from a request's head to the end of its answer.",
@@ -150,10 +151,19 @@ func newMetrics(registry *prometheus.Registry, inFlight func() float64) (*metric
 		Name: "flowdrive_http_requests_in_flight",
 		Help: "Requests that have no complete answer yet.",
 	}, inFlight)
-	if err := registry.Register(m.durations); err != nil {
-		return nil, err
+	refused := func(reason string, count func() uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "flowdrive_logins_refused_total", Help: "Log-ins refused, by whether the password was wrong or was not looked at after too many wrong ones.",
+			ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return float64(count()) })
 	}
-	return m, registry.Register(gauge)
+	wrong := refused("wrong", func() uint64 { wrong, _ := logins.refused(); return wrong })
+	early := refused("throttled", func() uint64 { _, early := logins.refused(); return early })
+	var err error
+	for _, c := range []prometheus.Collector{m.durations, gauge, wrong, early} {
+		err = errors.Join(err, registry.Register(c))
+	}
+	return m, err
 }
 
 func (m *metrics) observe(at area, method string, status int, took time.Duration) {

@@ -123,7 +123,7 @@ func New(config Config) (*Server, error) {
 		version:  append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
 	}
 	s.connections = newConnections(config.MaxConnections, config.MaxPerAddress, s.proxies)
-	if s.metrics, err = newMetrics(config.Metrics, s.requests.count); err != nil {
+	if s.metrics, err = newMetrics(config.Metrics, s.requests.count, config.Auth.throttle); err != nil {
 		return nil, err
 	}
 	compress, err := newCompressor()

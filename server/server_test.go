@@ -194,7 +194,7 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]map[string]bool{"method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "route": set(
+	want := map[string]map[string]bool{"reason": set("wrong", "throttled"), "method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "route": set(
 		"/", "/dav", "/dav/Workflow", "/dav/Workflow/Schedule", "/dav/Workflow/Routes", "/dav/Workflow/Cases", "/dav/Workflow/Worklist", "/dav/Workflow/Archive",
 		"/dav/Documents", "/dav/Account", "/dav/Admin", "/healthz", "/clock", "/attachfs", "/calendar", "pages", "/events", "/openapi.json", "other")}
 	if diff := cmp.Diff(want, seen); diff != "" {

@@ -49,6 +49,8 @@ type throttle struct {
 	pairs *lru[pair, *failures]
 	addrs *lru[netip.Addr, *failures]
 	good  *lru[pair, struct{}]
+
+	wrong, early uint64 // how many log-ins failed, and how many were refused unread
 }
 
 type failures struct {
@@ -70,7 +72,19 @@ func newThrottle(now func() time.Time) *throttle {
 func (t *throttle) wait(p pair) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.waiting(p, t.now())
+	wait := t.waiting(p, t.now())
+	if wait > 0 {
+		t.early++
+	}
+	return wait
+}
+
+// refused returns how many log-ins failed, and how many were refused because of those,
+// without a look at the password.
+func (t *throttle) refused() (wrong, early uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.wrong, t.early
 }
 
 func (t *throttle) waiting(p pair, now time.Time) time.Duration {
@@ -91,6 +105,7 @@ func (t *throttle) waiting(p pair, now time.Time) time.Duration {
 func (t *throttle) fail(p pair) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.wrong++
 	now := t.now()
 	first := count(t.pairs, p, now) == 1
 	if _, known := t.good.get(p); !known {

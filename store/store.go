@@ -67,6 +67,8 @@ type Reader interface {
 	Hooks() HookReader
 	Scenarios() ScenarioReader
 	Audit() AuditReader
+
+	FigureReader
 }
 
 // Writer writes within a unit.

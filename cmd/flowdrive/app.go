@@ -130,6 +130,9 @@ func (a *app) open(ctx context.Context) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
 	})
+	if err := registry.Register(newFigures(a)); err != nil {
+		return err
+	}
 	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now)
 	a.drive = davfs.New(davfs.Config{
 		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,

@@ -178,7 +178,7 @@ CREATE INDEX cases_of_entry ON cases (entry, id) WHERE entry IS NOT NULL AND ope
 
 CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NULL AND archived IS NULL;
 
-CREATE INDEX cases_open ON cases (route_id) WHERE open = 1;
+CREATE INDEX cases_open ON cases (route_id, id, state) WHERE open = 1;
 
 CREATE INDEX cases_queued ON cases (grp, route_id, priority DESC, id) WHERE state = 'queued' AND waits = 0 AND start_at IS NULL;
 

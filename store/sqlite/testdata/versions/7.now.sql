@@ -533,13 +533,14 @@ CREATE TABLE route_briefs (
 ) STRICT;
 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:51:15');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 08:47:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 08:47:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 08:47:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 08:47:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 08:47:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 08:47:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 08:47:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 09:10:24');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-23 09:10:24');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:51:15');
@@ -547,7 +548,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:15');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 08:47:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 09:10:24');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -676,7 +677,6 @@ CREATE INDEX archive_by_route_and_month ON cases (route_id, archived) WHERE arch
 CREATE INDEX cases_queued ON cases (grp, route_id, priority DESC, id) WHERE state = 'queued' AND waits = 0 AND start_at IS NULL;
 CREATE INDEX cases_busy ON cases (grp) WHERE busy = 1;
 CREATE INDEX cases_upcoming ON cases (context_id, due) WHERE due IS NOT NULL;
-CREATE INDEX cases_open ON cases (route_id) WHERE open = 1;
 CREATE INDEX cases_ended ON cases (route_id, status)
 	WHERE open = 0 AND state <> 'canceled' AND archived IS NULL;
 CREATE INDEX cases_of_entry ON cases (entry, id) WHERE entry IS NOT NULL AND open = 1;
@@ -905,3 +905,4 @@ END;
 CREATE TRIGGER documents_unnumbered AFTER DELETE ON documents WHEN old.context_id IS NULL BEGIN
 	UPDATE stored_bytes SET files = max(0, files - 1) WHERE author_id = old.author_id;
 END;
+CREATE INDEX cases_open ON cases (route_id, id, state) WHERE open = 1;

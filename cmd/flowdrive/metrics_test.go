@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/internal/document"
+)
+
+// listedMetrics returns the rows of docs/reference/metrics.md: the type and the labels of each
+// metric.
+func listedMetrics(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/reference/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := make(map[string]string)
+	for _, row := range regexp.MustCompile("(?m)^\\| `(flowdrive_[a-z_]+)` \\| ([a-z]+) \\| ([^|]*)\\| ([^|]+)\\| ([^|]+)\\|$").FindAllStringSubmatch(string(page), -1) {
+		labels := strings.FieldsFunc(row[3], func(r rune) bool { return strings.ContainsRune("`, ", r) })
+		slices.Sort(labels)
+		listed[row[1]] = row[2] + " " + strings.Join(labels, " ")
+	}
+	return listed
+}
+
+// TestMetricsAreListed compares what the server tells with docs/reference/metrics.md.
+func TestMetricsAreListed(t *testing.T) {
+	t.Parallel()
+	settings := &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error", timezone: "UTC"}
+	settings.backup = backupSettings{to: t.TempDir(), at: "0 3 * * *"}
+	a, err := openApp(t.Context(), settings, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = a.during(t.Context(), func() error {
+		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": a.password, "sam": "a password of sam"}}
+		s.must(http.MethodPut, "/dav/Admin/Users/sam.json", `{"password": "a password of sam"}`)
+		s.furnish()
+		s.must(http.MethodPut, "/dav/Workflow/Cases/copied.json", `{"route": "copy"}`)
+		told := make(map[string]map[string]bool)
+		kinds := make(map[string]string)
+		for line := range strings.Lines(s.must(http.MethodGet, "/metrics", "").Body.String()) {
+			if rest, ok := strings.CutPrefix(line, "# TYPE flowdrive_"); ok {
+				name, kind, _ := strings.Cut(strings.TrimSpace(rest), " ")
+				kinds["flowdrive_"+name], told["flowdrive_"+name] = kind, make(map[string]bool)
+				continue
+			}
+			sample := regexp.MustCompile(`^(flowdrive_[a-z_]+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? [^ ]+\n$`).FindStringSubmatch(line)
+			if sample == nil {
+				continue
+			}
+			for _, label := range regexp.MustCompile(`([a-z]+)="`).FindAllStringSubmatch(sample[2], -1) {
+				if label[1] != "le" {
+					told[sample[1]][label[1]] = true
+				}
+			}
+		}
+		got := make(map[string]string)
+		for name, labels := range told {
+			got[name] = kinds[name] + " " + strings.Join(slices.Sorted(maps.Keys(labels)), " ")
+		}
+		if diff := cmp.Diff(listedMetrics(t), got); diff != "" {
+			t.Errorf("docs/reference/metrics.md and /metrics differ (-page +server):\n%s", diff)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFigures looks at what monitoring is told of what there is.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		s.must("PUT", "/dav/Workflow/Cases/one.json", `{"route": "bug", "title": "One"}`)
+		s.must("PUT", "/dav/Workflow/Cases/two.json", `{"route": "bug", "title": "Two"}`)
+		s.must("PUT", "/dav/Workflow/Cases/two.json", `{"state": "suspended"}`)
+		if w := s.as("nobody", "GET", "/dav/", ""); w.Code != http.StatusUnauthorized {
+			t.Fatalf("a wrong log-in: %d", w.Code)
+		}
+		text := s.must("GET", "/metrics", "").Body.String()
+		for _, want := range []string{
+			`flowdrive_cases{state="active"} 1`, `flowdrive_cases{state="suspended"} 1`, `flowdrive_cases{state="queued"} 0`,
+			`flowdrive_cases_with_tasks{list="escalated"} 0`, `flowdrive_outbox_pending 0`, `flowdrive_outbox_oldest_seconds 0`,
+			`flowdrive_schedule_late_entries 0`, `flowdrive_sweeper_behind_seconds 0`,
+			`flowdrive_logins_refused_total{reason="wrong"} 1`, `flowdrive_logins_refused_total{reason="throttled"} 0`,
+		} {
+			if !strings.Contains(text, "\n"+want+"\n") {
+				t.Errorf("%s is not among the metrics", want)
+			}
+		}
+		for _, want := range []string{`flowdrive_database_bytes{file="database"} `, "flowdrive_stored_bytes "} {
+			if !strings.Contains(text, "\n"+want) {
+				t.Errorf("%s is not among the metrics", want)
+			}
+		}
+	})
+}
+
+// TestMonitoringKnowsTheMetrics: the rules and the dashboard ask for metrics that there
+// are.
+func TestMonitoringKnowsTheMetrics(t *testing.T) {
+	t.Parallel()
+	listed := listedMetrics(t)
+	rules, err := os.ReadFile("../../contrib/prometheus/flowdrive.rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := document.ParseYAML(rules); err != nil {
+		t.Error(err)
+	}
+	board, err := os.ReadFile("../../contrib/grafana/flowdrive.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(board) {
+		t.Error("the dashboard is not JSON")
+	}
+	for name, text := range map[string]string{"rules": string(rules), "dashboard": string(board)} {
+		asked := regexp.MustCompile(`\bflowdrive_[a-z_]+`).FindAllString(text, -1)
+		if len(asked) < 10 {
+			t.Errorf("%s ask for %d metrics", name, len(asked))
+		}
+		for _, metric := range asked {
+			base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
+			if listed[metric] == "" && listed[base] == "" {
+				t.Errorf("%s ask for %s, which there is not", name, metric)
+			}
+		}
+	}
+}
