@@ -227,7 +227,7 @@ func (a *answer) render() (mediaType string, body []byte) {
 	switch {
 	case prefersText(a.request.Header["Accept"]):
 		return "text/plain; charset=utf-8", a.appendText(nil)
-	case speaksDAV(a.request.Method):
+	case speaksDAV(a.request.Method) && mediatype.Quality(a.request.Header["Accept"], "application/problem+json") <= mediatype.Quality(a.request.Header["Accept"], "application/xml", "text/xml"):
 		return "application/xml; charset=utf-8", a.appendXML(nil)
 	}
 	return "application/problem+json", a.appendJSON(nil)

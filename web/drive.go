@@ -94,19 +94,27 @@ func (x *visit) hand(q *driveRequest, key string) (*driveAnswer, error) {
 	if err != nil {
 		return nil, errs.Wrap("ask the drive", err)
 	}
+	r.Header.Set("Content-Length", strconv.Itoa(len(q.Body)))
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	return x.serveDrive(r, q), nil
+}
+
+// serveDrive has the drive answer a request that was made for it.
+func (x *visit) serveDrive(r *http.Request, q *driveRequest) *driveAnswer {
 	r.RequestURI, r.Host, r.RemoteAddr = r.URL.RequestURI(), x.r.Host, x.r.RemoteAddr
 	for _, h := range q.Header {
 		r.Header.Set(h[0], h[1])
 	}
 	r.Header.Set("User-Agent", agent)
-	r.Header.Set("Content-Length", strconv.Itoa(len(q.Body)))
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
+	if q.Method != http.MethodGet {
+		r.Header.Set("Accept", "application/problem+json")
 	}
 	a := &driveAnswer{header: http.Header{}}
 	x.Drive.ServeHTTP(a, r)
 	a.WriteHeader(http.StatusOK)
-	return a, nil
+	return a
 }
 
 // keyOf returns the idempotency key of the n-th request of a form: what the form was

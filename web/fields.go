@@ -21,12 +21,13 @@ type field struct {
 	ID      string // of its element
 	Label   string
 	Hint    string
-	Kind    string // text, area, json, radio, select, check, date, datetime, email, url
+	Kind    string // text, area, json, radio, select, check, date, datetime, email, url, password
 	Number  bool   // digits are what it takes
 	Needed  bool
 	Value   string
 	Options []option
 	Fault   string
+	Fill    string // what browsers fill a password in with, as autocomplete has it
 
 	typ string // of the schema: string, number, integer, boolean, or another
 }

@@ -145,6 +145,9 @@ func pageOf(folder string) string {
 	case "/dav/Admin":
 		return "/admin"
 	}
+	if strings.HasPrefix(folder, "/dav/Documents/") {
+		return hrefOf(folder)
+	}
 	return ""
 }
 

@@ -14,6 +14,7 @@ import (
 type Queries interface {
 	// Person returns a user or team; of a name that nobody has it is that name.
 	Person(name string) Person
+	PersonByID(id identity.ID) Person
 	// ZoneOf returns the time zone of what by reads. own says that by has chosen it.
 	ZoneOf(by identity.Principal) (zone *time.Location, own bool)
 	// TaskLoad returns how many cases wait for by.
@@ -40,6 +41,8 @@ type Queries interface {
 	// LifeCounts counts by life the newest cases that by may see; all says that there
 	// are no others.
 	LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error)
+	DocumentQueries
+
 	// RouteNames returns the names of the routes that by sees.
 	RouteNames(by identity.Principal) []string
 }

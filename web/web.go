@@ -83,6 +83,7 @@ type page struct {
 	draw    func(x *visit) error
 	forms   map[string]form      // by the value of "do"
 	post    func(x *visit) error // instead of forms, if what is sent is nothing for the drive
+	put     func(x *visit) error // takes a file from script; nil: PUT is not done here
 }
 
 // New returns the handler of the pages. It fails if a template does.
@@ -113,6 +114,7 @@ func (p *pages) all() []page {
 		loginPages(),
 		taskPages(),
 		casePages(),
+		documentPages(),
 		accountPages(),
 	)
 }
@@ -170,10 +172,17 @@ func (p *pages) serve(x *visit, g page) error {
 		case len(g.forms) > 0:
 			return p.submit(x, g)
 		}
+	case http.MethodPut:
+		if g.put != nil {
+			return g.put(x)
+		}
 	}
 	allow := []string{http.MethodGet, http.MethodHead}
 	if len(g.forms) > 0 || g.post != nil {
 		allow = append(allow, http.MethodPost)
+	}
+	if g.put != nil {
+		allow = append(allow, http.MethodPut)
 	}
 	x.w.Header().Set("Allow", strings.Join(allow, ", "))
 	return errs.New(errs.Method, "%s is not done at this address.", x.r.Method)

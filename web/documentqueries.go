@@ -1,0 +1,85 @@
+package web
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/engine/files"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// DocumentQueries are what the pages read of the documents.
+type DocumentQueries interface {
+	// Documents returns what is at a path below Documents/, with its members.
+	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*DocumentFolder, error)
+	// DocumentsBelow counts what is below a folder at any depth; more says that there
+	// are others than those n.
+	DocumentsBelow(ctx context.Context, by identity.Principal, path engine.DocumentPath) (n int, more bool, err error)
+	// DocumentAreas returns the names of the areas of by's own contexts.
+	DocumentAreas(ctx context.Context, by identity.Principal) ([]string, error)
+	// Quota returns how much by has stored and may still store.
+	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
+}
+
+// PersonByID implements Queries.
+func (q queries) PersonByID(id identity.ID) Person {
+	p := q.engine.Accounts.Table().Directory().ByID(id)
+	if p == nil {
+		return Person{}
+	}
+	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
+}
+
+// Documents implements Queries.
+func (q queries) Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*DocumentFolder, error) {
+	l, err := q.engine.Files.DocumentListing(ctx, by, path, files.Members(false))
+	if err != nil {
+		return nil, err
+	}
+	out := &DocumentFolder{Top: *l.Top, Below: l.Below, Locked: map[int64]string{}}
+	if root := q.engine.Accounts.Table().Directory().ByName(identity.Name(path[0])); root != nil {
+		path[0] = string(root.Name)
+		out.Writable = q.engine.Files.Writable(by, root) == nil
+	}
+	locks, err := q.engine.Locks.LocksBelow(ctx, store.LocksOnDocuments)
+	for i := range locks {
+		id, failed := strconv.ParseInt(strings.TrimPrefix(string(locks[i].On), string(store.LocksOnDocuments)), 10, 64)
+		if failed == nil {
+			out.Locked[id] = q.PersonByID(locks[i].HolderID).Name
+		}
+	}
+	return out, err
+}
+
+// mostBelow bounds how many documents below a folder are counted.
+const mostBelow = 1000
+
+// DocumentsBelow implements Queries.
+func (q queries) DocumentsBelow(ctx context.Context, by identity.Principal, path engine.DocumentPath) (n int, more bool, err error) {
+	l, err := q.engine.Files.DocumentListing(ctx, by, path, files.Tree(mostBelow, false))
+	if errs.KindOf(err) == errs.FiniteDepth {
+		return mostBelow, true, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return len(l.Below), false, nil
+}
+
+// DocumentAreas implements Queries.
+func (q queries) DocumentAreas(ctx context.Context, by identity.Principal) (out []string, err error) {
+	roots, err := q.engine.Files.DocumentRoots(ctx, by, true)
+	for i := range roots {
+		out = append(out, roots[i].Name)
+	}
+	return out, err
+}
+
+// Quota implements Queries.
+func (q queries) Quota(ctx context.Context, by identity.Principal) (engine.Quota, error) {
+	return q.engine.Files.Quota(ctx, by)
+}

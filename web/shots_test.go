@@ -1,0 +1,61 @@
+//go:build browser
+
+package web
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestBrowserShots writes a picture of every page that is looked at, in light, dark and on
+// a phone, into the folder that FLOWDRIVE_SHOTS names. FLOWDRIVE_SHOTS_OF is a pattern for
+// the names of the pages, all without it.
+func TestBrowserShots(t *testing.T) {
+	dir := os.Getenv("FLOWDRIVE_SHOTS")
+	if dir == "" {
+		t.Skip("FLOWDRIVE_SHOTS names no folder; make shots does")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, look := range []struct {
+		name, theme string
+		width       int
+	}{{"light", "light", 1440}, {"dark", "dark", 1440}, {"phone", "light", 390}} {
+		g := newRig(t)
+		g.furnish(t)
+		w, user := g.open(t, look.width), ""
+		w.expect("status of 4")
+		for _, p := range pagesToTry() {
+			if matches, _ := filepath.Match(os.Getenv("FLOWDRIVE_SHOTS_OF"), p.name); os.Getenv("FLOWDRIVE_SHOTS_OF") != "" && !matches {
+				continue
+			}
+			if p.status != 200 {
+				continue
+			}
+			if user != p.user {
+				w.visit("/login")
+				eval[bool](w, fmt.Sprintf(`document.cookie = "theme=%s; path=/"; document.cookie = "tz=UTC; path=/"; true`, look.theme))
+				if user = p.user; user != "" {
+					w.logIn(user, password)
+				}
+			}
+			w.visit(p.path)
+			ctx, late := context.WithTimeout(w.ctx, time.Minute)
+			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+			late()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, p.name+"."+look.name+".png"), picture, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
