@@ -30,13 +30,13 @@ type attachmentRow struct {
 
 // attachmentForm is what /attachfs/.contents has of an attachment.
 type attachmentForm struct {
-	UUID    string          `json:"uuid"`
-	Name    string          `json:"name"`
-	Type    string          `json:"type"`
-	Size    int64           `json:"size"`
-	Created time.Time       `json:"created"`
-	Expires *time.Time      `json:"expires"`
-	BoundTo int64           `json:"boundTo"`
+	UUID    string     `json:"uuid"`
+	Name    string     `json:"name"`
+	Type    string     `json:"type"`
+	Size    int64      `json:"size"`
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires"`
+	BoundTo int64      `json:"boundTo"`
 }
 
 func attachmentForms() map[string]form { return map[string]form{"delete": deleteAttachment} }
