@@ -51,7 +51,10 @@ type dueBatch struct {
 	next       time.Time // when something else is due, now for at once
 	ownUnit    bool      // the unit is that of its one item, and fails with it
 	single     bool      // there is one item, and no case waits to be started
-	nextWithin time.Time // the earliest instant that became due within it, zero for none
+
+	// nextWithin is the earliest instant that became due within it: of all, or of each
+	// context if the rows are equal shares of theirs.
+	nextWithin map[int64]time.Time
 }
 
 // dueItem is one due row, and what became of it.
@@ -65,13 +68,17 @@ type dueItem struct {
 // mustWait reports whether something that became due meanwhile comes before
 // the item, which then waits for the next batch.
 func (b *dueBatch) mustWait(item *dueItem) bool {
-	return !b.nextWithin.IsZero() && !item.Due.Before(b.nextWithin)
+	next, due := b.nextWithin[item.Context]
+	return due && !item.Due.Before(next)
 }
 
 // noteNext notes when an item that was fired is due next.
-func (b *dueBatch) noteNext(due time.Time) {
-	if !due.IsZero() && !due.After(b.now) && (b.nextWithin.IsZero() || due.Before(b.nextWithin)) {
-		b.nextWithin = due
+func (b *dueBatch) noteNext(item *dueItem, due time.Time) {
+	if due.IsZero() || due.After(b.now) {
+		return
+	}
+	if next, known := b.nextWithin[item.Context]; !known || due.Before(next) {
+		keep(&b.nextWithin, item.Context, due)
 	}
 }
 
@@ -131,6 +138,11 @@ func (e *Engine) fireBatch(tx store.Tx, b *dueBatch, limit int) error {
 		b.next = next
 		return err
 	}
+	if len(rows) == limit && !next.IsZero() && !next.After(b.now) && !e.sandbox {
+		if rows, err = tx.Queue().DueShares(b.now, limit); err != nil {
+			return err
+		}
+	}
 	if e.sandbox {
 		// What was fired at an instant must not be in the future of a sandbox
 		// that was killed on its way.
@@ -184,7 +196,7 @@ func (e *Engine) fireItem(tx store.Tx, b *dueBatch, item *dueItem) error {
 	next, fired, err := dueKindOf(item.Kind).fire(e, tx, b, item)
 	item.fired = fired
 	if err == nil {
-		b.noteNext(next)
+		b.noteNext(item, next)
 	}
 	return err
 }

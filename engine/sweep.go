@@ -167,7 +167,7 @@ func (e *Engine) Run(ctx context.Context) (err error) {
 func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if _, _, err := e.round(ctx, e.Clock.Now(), e.firings); err != nil {
+	if err := e.turnRound(ctx, e.Clock.Now()); err != nil {
 		if ctx.Err() == nil {
 			e.log.Error().Err(err).Msg("sweeper: failed; it will try again")
 		}
@@ -181,6 +181,18 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 		return longestSleep
 	}
 	return min(time.UnixMilli(e.sweeper.head()).Sub(now), longestSleep)
+}
+
+// turnRound fires one batch of what is due and starts one batch of what is queued. What
+// becomes due meanwhile is looked for before the next: if more is due than can be done,
+// nobody waits for what others have left undone.
+func (e *Engine) turnRound(ctx context.Context, now time.Time) error {
+	fired, _, err := e.round(ctx, now, batch)
+	if err != nil || fired < batch {
+		return err
+	}
+	_, err = e.startQueue(ctx, now)
+	return err
 }
 
 // runOnce does everything that is due at now: due rows in order, then queued

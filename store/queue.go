@@ -36,6 +36,8 @@ type DueRow struct {
 	Kind DueKind
 	UUID UUID  // of the schedule entry or attachment, else zero
 	ID   int64 // of the case, trouble or user, else 0
+
+	Context int64 // whose schedule entry or case it is, as DueShares returns it; else 0
 }
 
 // QueueReader reads what is due, what is queued, and what is held.
@@ -54,6 +56,9 @@ type QueueReader interface {
 	// time of all. Zero means that nothing is due.
 	Due(upTo time.Time, limit int) (rows []DueRow, next time.Time, err error)
 	NextDue() (time.Time, error)
+	// DueShares returns of more than limit things that are due at or before upTo at
+	// most limit, so that each user and team has an equal share, by (due, row).
+	DueShares(upTo time.Time, limit int) ([]DueRow, error)
 
 	HoldReader
 }

@@ -14,7 +14,7 @@ import (
 func TestNoStatementScansWhatGrows(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|calendar_links|sessions|d$|days$|routes|scenarios|open_cases|holds|sequence|along|below|up|lanes|CONSTANT ROW|\(subquery)`)
+	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|calendar_links|sessions|d$|days$|routes|scenarios|open_cases|holds|sequence|along|owning|running|below|up|lanes|CONSTANT ROW|\(subquery)`)
 	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
 	for name, query := range map[string]string{
 		"selectSequence": selectSequence, "updateSequence": updateSequence,
@@ -33,6 +33,8 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"selectHolds": selectHolds, "insertHold": insertHold.query, "updateHold": updateHold.query, "deleteHold": deleteHold,
 		"insertCase": insertCase.query, "updateCase": updateCase.query, "advanceCase": advanceCase.query,
 		"selectDueEntries": selectDueEntries, "selectDueCases": selectDueCases, "selectHeads": selectHeads,
+		"selectDueContexts": selectDueContexts, "selectDueEntriesOf": selectDueEntriesOf, "selectDueCasesOf": selectDueCasesOf,
+		"selectRouteBriefs": selectRouteBriefs, "putRouteBrief": putRouteBrief,
 		"selectMessage": selectMessage, "selectMessageByLabel": selectMessageByLabel, "selectMessages": selectMessages,
 		"upsertMessage": upsertMessage.query, "selectLog": selectLog, "insertLog": insertLog,
 		"selectName": selectName, "selectNameOfEntry": selectNameOfEntry, "selectNameOfCase": selectNameOfCase,

@@ -49,8 +49,8 @@ var (
 
 const (
 	selectRouteBriefs = `
-		SELECT r.id, r.name, r.context_id, r.author_id, r.version, coalesce(b.brief, x'') FROM routes r
-			LEFT JOIN route_briefs b ON b.route_id = r.id ORDER BY r.id`
+		SELECT id, name, context_id, author_id, version, coalesce(brief, x'') FROM routes
+			LEFT JOIN route_briefs ON route_id = id ORDER BY id`
 	putRouteBrief = `
 		INSERT INTO route_briefs (route_id, brief) SELECT id, ?2 FROM routes WHERE id = ?1
 		ON CONFLICT DO UPDATE SET brief = excluded.brief`

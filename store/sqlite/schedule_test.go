@@ -234,3 +234,60 @@ func TestEntriesAndCasesAreDueInOneOrder(t *testing.T) {
 		return err
 	})
 }
+
+// TestDueShares: of more than can be taken at once each context gets an equal share, what
+// it does not need goes to the others, and all are in the order of instants.
+func TestDueShares(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
+	minute := func(n int) time.Time { return noon().Add(time.Duration(n) * time.Minute) }
+	mustUpdate(t, db, func(tx store.Tx) error {
+		for i := range 60 { // of sam 40 entries, of ann 20 cases, of bob 2 entries
+			e, c := newEntry(byte(i+1), sam), newCase(db, ann, 7)
+			e.Due, c.Due = minute(i), minute(100+i)
+			if i >= 40 {
+				e.ContextID, e.Due = bob, minute(200+i)
+			}
+			if i >= 42 {
+				e.Due = time.Time{}
+			}
+			if err := tx.Write().Entries().Insert(e); err != nil {
+				return err
+			}
+			if i >= 20 {
+				continue
+			}
+			if err := tx.Write().Cases().Insert(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	mustView(t, db, func(r store.Reader) error {
+		for _, test := range []struct {
+			upTo, limit    int
+			sam, ann, bobs int
+		}{{1000, 12, 5, 5, 2}, {1000, 30, 14, 14, 2}, {1000, 3, 1, 1, 1}, {1000, 1, 1, 0, 0}, {119, 40, 20, 20, 0}, {99, 10, 10, 0, 0}, {1000, 100, 40, 20, 2}, {-1, 10, 0, 0, 0}} {
+			rows, err := r.Queue().DueShares(minute(test.upTo), test.limit)
+			if err != nil {
+				return err
+			}
+			got := map[int64]int{}
+			for i := range rows {
+				got[rows[i].Context]++
+				if i > 0 && rows[i].Due.Before(rows[i-1].Due) {
+					t.Errorf("up to %d, at most %d: not in order", test.upTo, test.limit)
+				}
+			}
+			want := map[int64]int{}
+			for id, n := range map[int64]int{int64(sam): test.sam, int64(ann): test.ann, int64(bob): test.bobs} {
+				if n > 0 {
+					want[id] = n
+				}
+			}
+			same(t, fmt.Sprintf("shares up to %d, at most %d", test.upTo, test.limit), want, got)
+		}
+		return nil
+	})
+}
