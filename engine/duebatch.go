@@ -46,11 +46,11 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 
 // dueBatch is a batch of due rows on its way through the writer.
 type dueBatch struct {
-	now        time.Time
-	items      []dueItem
-	next       time.Time // when something else is due, now for at once
-	ownUnit    bool      // the unit is that of its one item, and fails with it
-	single     bool      // there is one item, and no case waits to be started
+	now     time.Time
+	items   []dueItem
+	next    time.Time // when something else is due, now for at once
+	ownUnit bool      // the unit is that of its one item, and fails with it
+	single  bool      // there is one item, and no case waits to be started
 
 	// nextWithin is the earliest instant that became due within it: of all, or of each
 	// context if the rows are equal shares of theirs.
