@@ -145,7 +145,8 @@ func (n routeFile) put(ctx context.Context, req engine.Request, in *upload) (*en
 	if migrate {
 		return n.engine.Routes.MigrateRoute(ctx, req, n.name, n.yaml(), in.data)
 	}
-	return n.engine.Routes.PutRoute(ctx, req, n.name, n.yaml(), in.data)
+	out, err := n.engine.Routes.PutRoute(ctx, req, n.name, n.yaml(), in.data)
+	return out, n.meantScenario(err)
 }
 
 func (n routeFile) describe(a *answer, o *engine.Outcome) {

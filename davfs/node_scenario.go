@@ -2,10 +2,14 @@ package davfs
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -88,6 +92,48 @@ func (n scenarioFile) describe(a *answer, o *engine.Outcome) {
 		ext = ".yaml"
 	}
 	a.locate("dav", "Workflow", "Routes", o.Name+scenarioEnd+ext)
+}
+
+// noteWaiting leaves a note about a scenario of a mounting client that belongs to no
+// route: its name may be misspelt. Script clients are warned in the answer.
+func (p *putRequest) noteWaiting(o *engine.Outcome) {
+	n, is := p.target.(scenarioFile)
+	if !is || !p.mounted() || p.dryRun || len(o.Warnings) == 0 {
+		return
+	}
+	if _, err := p.engine.Routes.Route(p.r.Context(), p.by, n.route); !errs.Is(err, errs.NotFound) {
+		return
+	}
+	text := fmt.Sprintf("%s was saved, but nothing is tried by it.\n\n- %s\n\n", p.at.String(), o.Warnings[0])
+	text += "A scenario is called as its route is, with .scenario before the ending: travel.scenario.yaml beside travel.yaml. If the name is wrong, rename the file.\n\n"
+	text += "This note is deleted after a day, or once there is such a route.\n"
+	p.keepRefusal(p.request, files.Refusal{Name: engine.WaitingNote(n.route).Name, Reasons: text}, p.at)
+}
+
+// meantScenario says in the refusal of a route which has the steps of a scenario how the
+// file of a scenario is called.
+func (n routeFile) meantScenario(refusal error) error {
+	e, ok := errors.AsType[*errs.Error](refusal)
+	if !ok || !errs.Is(refusal, errs.Invalid) {
+		return refusal
+	}
+	at := slices.IndexFunc(e.Faults, func(f errs.Fault) bool { return f.Pointer == "/steps" && f.Code == errs.CodeUnknownField })
+	if at < 0 {
+		return refusal
+	}
+	told := e.Faults[at]
+	told.Detail = fmt.Sprintf("is a field of scenarios, not of routes; the file of a scenario is called %q if that of its route is %q", n.ofMeant()+scenarioEnd+n.ext, n.ofMeant()+n.ext)
+	return errs.InvalidDocument(slices.Insert(slices.Delete(slices.Clone(e.Faults), at, at+1), 0, told))
+}
+
+// ofMeant returns the name of the route to which a scenario with a name like this one is
+// likely to belong: without a last part that begins as "scenario" does.
+func (n routeFile) ofMeant() string {
+	at := strings.LastIndexAny(n.name, ".-_ ")
+	if at > 0 && strings.HasPrefix(foldName(n.name[at+1:]), "scen") {
+		return n.name[:at]
+	}
+	return n.name
 }
 
 func (n scenarioFile) options() []string { return nil }

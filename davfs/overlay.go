@@ -264,6 +264,11 @@ func withEchoes(members []*info, hidden map[string]struct{}, echoes map[string]*
 			if delete(echoes, name); !e.kept {
 				m = e.describe(m.name, m)
 			}
+			if foldName(e.about.name) != name { // the user's spelling of the same name
+				spelled := *m
+				spelled.name = e.about.name
+				m = &spelled
+			}
 		}
 		out = append(out, m)
 	}

@@ -346,6 +346,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.updateOverlays(ctx, out, a)
 	p.noteIdle(ctx)
 	p.noteDraft(out)
+	p.noteWaiting(out)
 	return a, nil
 }
 

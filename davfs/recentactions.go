@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -23,8 +24,16 @@ func userPathOf(by identity.ID, a address) userPath {
 		return userPath{by: by}
 	}
 	last := len(a.Segments) - 1
-	return userPath{by, foldedFolder(a.Segments[:last]), foldName(a.Segments[last])}
+	at := userPath{by, foldedFolder(a.Segments[:last]), foldName(a.Segments[last])}
+	if stem, isYML := strings.CutSuffix(at.name, ".yml"); isYML && at.folder == routesPath {
+		at.name = stem + ".yaml"
+	}
+	return at
 }
+
+// routesPath is the folded path of Routes/, where a name that ends with .yml is another
+// spelling of that with .yaml: what is done at one is done at the other.
+const routesPath = "/dav/workflow/routes"
 
 // userPath returns the address of the request as its caller sees it.
 func (x *request) userPath() userPath { return userPathOf(x.by.ID, x.at) }

@@ -60,6 +60,8 @@ func (e *Routes) writeBeside(tx store.Tx, req Request, c *routeChange) error {
 		if err := e.dropWaiting(tx, req, c.stored.Name); err != nil {
 			return err
 		}
+	} else if err := deleteNote(tx, req.By.ID, WaitingNote(c.beside.Route)); err != nil {
+		return err
 	}
 	return tx.Write().Scenarios().Put(c.scenario)
 }

@@ -289,7 +289,7 @@ func (e *Scenarios) removeScenario(ctx context.Context, tx store.Tx, req Request
 		return err
 	}
 	if at.waits() {
-		return nil
+		return deleteNote(tx, req.By.ID, WaitingNote(at.name))
 	}
 	return e.toldOfScenario(ctx, tx, req, at)
 }

@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -156,7 +157,18 @@ func forgetNote(tx store.Tx, c *caseChange) error {
 	if c.was == nil || !c.was.IsDraft() || c.after.IsDraft() {
 		return nil
 	}
-	err := tx.Write().Scratch().Delete(c.row.StarterID, files.RejectedAt(DraftNote(c.after.RouteName, c.after.ID)))
+	return deleteNote(tx, c.row.StarterID, DraftNote(c.after.RouteName, c.after.ID))
+}
+
+// WaitingNote returns where the note is that tells the author of a scenario on a mount
+// that it waits for a route: in Rejected/ of the folder of the routes.
+func WaitingNote(route string) store.ScratchPlace {
+	return store.ScratchPlace{Folder: "/dav/Workflow/Routes", Name: route + ".scenario waits for its route.txt"}
+}
+
+// deleteNote deletes a note in Rejected/, if it is still there.
+func deleteNote(tx store.Tx, of identity.ID, at store.ScratchPlace) error {
+	err := tx.Write().Scratch().Delete(of, files.RejectedAt(at))
 	if errs.Is(err, errs.NotFound) {
 		return nil
 	}
