@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ func serveCommand() *cobra.Command {
 			"the example routes.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.validate(); err != nil {
+			if err := placed(cmd.Flags(), s.validate()); err != nil {
 				return err
 			}
 			listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", s.addr)
@@ -33,6 +34,9 @@ func serveCommand() *cobra.Command {
 				return closing(listener, err)
 			}
 			server.CatchLibraryLog(a.log)
+			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
+				a.log.Warn().Msg("settings: " + text)
+			}
 			defer a.catchReloads(cmd.Context())()
 			return a.serve(cmd.Context(), func() error { return a.greet(cmd.OutOrStdout(), listener.Addr()) }, listener)
 		},

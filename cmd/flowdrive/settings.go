@@ -100,32 +100,8 @@ func (s *settings) registerData(flags *pflag.FlagSet) {
 	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 }
 
-// validate returns what cannot be, naming the flag.
+// validate returns everything that cannot be, naming the flags.
 func (s *settings) validate() error {
-	if s.db != "" {
-		return usageError{fmt.Errorf("--db: databases other than SQLite in the data folder are not built yet; leave --db out")}
-	}
-	if (s.tlsCert == "") != (s.tlsKey == "") {
-		return usageError{fmt.Errorf("--tls-cert and --tls-key go together")}
-	}
-	host, _, err := net.SplitHostPort(s.addr)
-	if err != nil {
-		return usageError{fmt.Errorf("--addr: %w", err)}
-	}
-	if s.tlsCert == "" && !s.insecureHTTP && !loopback(host) {
-		return usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http behind a proxy that has them", s.addr)}
-	}
-	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted} {
-		if limit < 0 {
-			return usageError{fmt.Errorf("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files and --max-started-cases must not be negative")}
-		}
-	}
-	if s.maxConnections < 1 || s.maxPerAddress < 1 {
-		return usageError{fmt.Errorf("--max-connections and --max-connections-per-address must be positive")}
-	}
-	if s.memoryLimit != 0 && s.memoryLimit < leastMemory {
-		return usageError{fmt.Errorf("--memory-limit must be at least 128MiB")}
-	}
 	// What is read later is checked before anything is made.
 	_, sandboxErr := s.sandboxStart()
 	_, proxyErr := s.proxies()
@@ -134,7 +110,44 @@ func (s *settings) validate() error {
 	_, linksErr := s.links()
 	_, _, backupErr := s.backup.read()
 	_, versionsErr := s.versionsLast()
-	return errors.Join(versionsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	return errors.Join(s.addressErr(), s.limitsErr(), versionsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+}
+
+// addressErr says what is wrong with where the server listens and keeps its data.
+func (s *settings) addressErr() error {
+	var wrong []error
+	if s.db != "" {
+		wrong = append(wrong, usageError{errors.New("--db: databases other than SQLite in the data folder are not built yet; leave --db out")})
+	}
+	if (s.tlsCert == "") != (s.tlsKey == "") {
+		wrong = append(wrong, usageError{errors.New("--tls-cert and --tls-key go together")})
+	}
+	host, _, err := net.SplitHostPort(s.addr)
+	switch {
+	case err != nil:
+		wrong = append(wrong, usageError{fmt.Errorf("--addr: %w", err)})
+	case s.tlsCert == "" && !s.insecureHTTP && !loopback(host):
+		wrong = append(wrong, usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http behind a proxy that has them", s.addr)})
+	}
+	return errors.Join(wrong...)
+}
+
+// limitsErr says which limits cannot be.
+func (s *settings) limitsErr() error {
+	var wrong []error
+	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted} {
+		if limit < 0 {
+			wrong = append(wrong, usageError{errors.New("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files and --max-started-cases must not be negative")})
+			break
+		}
+	}
+	if s.maxConnections < 1 || s.maxPerAddress < 1 {
+		wrong = append(wrong, usageError{errors.New("--max-connections and --max-connections-per-address must be positive")})
+	}
+	if s.memoryLimit != 0 && s.memoryLimit < leastMemory {
+		wrong = append(wrong, usageError{errors.New("--memory-limit must be at least 128MiB")})
+	}
+	return errors.Join(wrong...)
 }
 
 // versionsLast returns how long versions of documents are kept: 0 for as long as usual,

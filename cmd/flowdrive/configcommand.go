@@ -1,0 +1,216 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"flowdrive/internal/document"
+)
+
+// hidden stands for what is not shown.
+const hidden = "…"
+
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show and check the settings of the server",
+		// The commands read the settings themselves, to say everything that is wrong.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+	}
+	cmd.AddCommand(configShowCommand(), configCheckCommand())
+	return cmd
+}
+
+func configShowCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print every setting, its value, and where it comes from",
+		Long: "Prints a line for each setting of \"serve\": its key, its value, and behind # where\n" +
+			"the value comes from. Secrets are not shown. The lines are YAML, so that they can\n" +
+			"begin a configuration file. Exits with 78 if a setting is wrong.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			wrong := s.faults(cmd)
+			return errors.Join(writeSettings(cmd.OutOrStdout(), cmd.Flags()), wrong)
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+func configCheckCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check the settings without starting the server",
+		Long: "Checks the command line, the environment and the configuration file as \"serve\" would,\n" +
+			"and prints every fault with its place. A variable FLOWDRIVE_… that is not a setting is a\n" +
+			"fault here. Nothing is made or changed. Exits with 0 if all is well, else with 78.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			wrong := s.faults(cmd)
+			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
+				wrong = errors.Join(wrong, configError{errors.New(text)})
+			}
+			if wrong != nil {
+				return wrong
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "The settings are in order.")
+			return err
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+// faults reads the settings and returns everything that is wrong with them.
+func (s *settings) faults(cmd *cobra.Command) error {
+	if err := errors.Join(configure(cmd), placed(cmd.Flags(), s.validate())); err != nil {
+		return configError{err}
+	}
+	return nil
+}
+
+var flagInText = regexp.MustCompile(`--([a-z][a-z-]*)`)
+
+// placed puts before each line of an error the place in the configuration file that has
+// the first of the settings which the line names.
+func placed(flags *pflag.FlagSet, err error) error {
+	if err == nil {
+		return nil
+	}
+	var lines []error
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimRight(line, "\n")
+		lines = append(lines, errors.New(placeOf(flags, line)+line))
+	}
+	return usageError{errors.Join(lines...)}
+}
+
+// placeOf returns the place with a colon behind it, "" for none.
+func placeOf(flags *pflag.FlagSet, line string) string {
+	for _, named := range flagInText.FindAllStringSubmatch(line, -1) {
+		if f := flags.Lookup(named[1]); f != nil {
+			if from := originOf(f); strings.Contains(from, ":") {
+				return from + ": "
+			}
+		}
+	}
+	return ""
+}
+
+func originOf(f *pflag.Flag) string {
+	if from := f.Annotations[origin]; len(from) == 1 && from[0] != "" {
+		return from[0]
+	}
+	return "default"
+}
+
+// writeSettings writes a line for each setting, by name.
+func writeSettings(out io.Writer, flags *pflag.FlagSet) error {
+	path, from, err := configPath(flags)
+	if err != nil {
+		return err
+	}
+	if path != "" {
+		from = fmt.Sprintf("# The configuration file is %s (%s).\n", path, from)
+	} else {
+		from = "# There is no configuration file.\n"
+	}
+	if _, err := io.WriteString(out, from); err != nil {
+		return err
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "config" || f.Name == "help" || err != nil {
+			return
+		}
+		_, err = fmt.Fprintf(out, "%s: %s # %s\n", f.Name, shown(f), originOf(f))
+	})
+	return err
+}
+
+// shown returns the value of a setting as YAML on one line, without what is secret.
+func shown(f *pflag.Flag) string {
+	switch v := f.Value.(type) {
+	case *mapFlag:
+		return v.shown()
+	case *secretFlag:
+		if v.text == "" {
+			return `""`
+		}
+		return hidden
+	case pflag.SliceValue:
+		items := v.GetSlice()
+		for i, item := range items {
+			items[i] = plainYAML(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	text := f.Value.String()
+	if f.Value.Type() != "string" && text != "" {
+		return text
+	}
+	return plainYAML(withoutPassword(text))
+}
+
+// shown returns the keys of a map, or how many values a list has: the values may contain
+// secrets.
+func (m *mapFlag) shown() string {
+	if m.node == nil || m.node.Kind == document.Null {
+		if m.list {
+			return "[]"
+		}
+		return "{}"
+	}
+	var parts []string
+	for _, member := range m.node.Members {
+		parts = append(parts, plainYAML(member.Key)+": "+hidden)
+	}
+	for range m.node.Items {
+		parts = append(parts, hidden)
+	}
+	if m.list {
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// withoutPassword hides what may be secret in a URL: a password, and the path and query of
+// an address of the web, as those of webhooks contain their key.
+func withoutPassword(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return text
+	}
+	user := u.User.Username()
+	if _, has := u.User.Password(); has {
+		user += ":" + hidden
+	}
+	if user != "" {
+		user += "@"
+	}
+	rest := ""
+	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		rest = "/" + hidden
+	}
+	return u.Scheme + "://" + user + u.Host + rest
+}
+
+// plainYAML returns a text as a scalar of YAML: plain if it is read as the same text, else
+// quoted.
+func plainYAML(text string) string {
+	node, err := document.ParseYAML([]byte("[" + text + "]"))
+	if err == nil && node.Kind == document.List && len(node.Items) == 1 && node.Items[0].Kind == document.String && node.Items[0].Text == text {
+		return text
+	}
+	return string(document.AppendString(nil, text))
+}
