@@ -131,7 +131,8 @@ func TestServerEndsWhileACommandRuns(t *testing.T) {
 		log      string
 	}{
 		"a command":              {routeJob(""), []int{1, 1, 1}, "Not delivered: exec: the server ended while it ran"},
-		"a command with retries": {routeJob(`, retry: {times: 1, on: [timeout]}`), []int{1, 2, 2}, "Attempt 1 failed: exec: the server ended while it ran"},
+		"a command that retries": {routeJob(`, retry: {times: 1, on: [timeout]}`), []int{1, 1, 1}, "Not delivered: exec: the server ended while it ran"},
+		"a command with retries": {routeJob(`, retry: {times: 1, on: [interrupted]}`), []int{1, 2, 2}, "Attempt 1 failed: exec: the server ended while it ran"},
 		"a service":              {strings.Replace(routeJob(""), "{exec: {command: sort", `{http: {url: "https://api.example.org/"`, 1), []int{1, 2, 3}, "Attempt 2 failed: http: the server ended while it ran"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,4 +291,65 @@ func TestOccurrenceSaysWhatBecameOfItsCase(t *testing.T) {
 		// A case that has failed does not keep the next one from starting.
 		w.form(r.Form).wants("0/outcome", `"fired"`, "0/state", `"failed"`, "0/status", `"running"`, "1/outcome", `"fired"`, "1/state", `"failed"`)
 	})
+}
+
+// TestCancelStopsCommands: to cancel a case, or to abort the action, ends its command.
+// Nobody is told that this has failed (docs/contract/routes.md#what-is-canceled).
+func TestCancelStopsCommands(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		retry string // "": the command runs when it is stopped; else it waits for another attempt
+		stop  func(k *inbox, id int64)
+		state string
+		log   string
+	}{
+		{"case", "", func(k *inbox, id int64) { k.as("sam").mustPutCase(ref(id), `{"state": "canceled"}`) }, `"canceled"`, "Stopped: exec of run"},
+		{"case that retries", ", retry: {times: 3, every: PT1H, on: [exit]}", func(k *inbox, id int64) { k.as("sam").mustPutCase(ref(id), `{"state": "canceled"}`) }, `"canceled"`, "Stopped: exec of run"},
+		{"action", "", func(k *inbox, id int64) { k.as("dora").mustDo(id, "run", "abort") }, `"active"`, "Stopped: exec"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			source := strings.Replace(fmt.Sprintf(routeTrier, ""), "into: Answer}}", "into: Answer"+tt.retry+"}}", 1)
+			withInbox(t, source, func(k *inbox) {
+				runs, ended := 0, 0
+				k.outside.set(func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+					if d.Exec == nil {
+						return nil, nil
+					}
+					if runs++; tt.retry == "" {
+						<-ctx.Done()
+						ended++
+						return nil, ctx.Err()
+					}
+					return nil, &outbox.Failed{Kind: machine.FailureExit, Status: 1, Err: &outbox.Final{Reason: "exit status 1"}}
+				})
+				id := k.as("sam").startCase(`{"route": "job", "title": "One"}`)
+				k.wait(time.Second)
+				same(t, "runs", runs, 1)
+				k.news()
+				tt.stop(k, id)
+				k.wait(48 * time.Hour)
+				if tt.retry == "" {
+					same(t, "ended", ended, 1)
+				}
+				same(t, "runs in the end", runs, 1)
+				got, _ := k.news()
+				for _, line := range got {
+					if strings.Contains(strings.ToLower(line), "fail") {
+						t.Errorf("told: %s", line)
+					}
+				}
+				k.as("sam").caseForm(id).wants("state", tt.state)
+				if log := strings.Join(k.as("sam").logTexts(id), "\n"); !strings.Contains(log, tt.log) {
+					t.Errorf("log:\n%s", log)
+				}
+				rows := try(k.Cases.Outbox(t.Context(), k.as("sam").by(), id)).must(k.world, "outbox")
+				k.form(rows[0].Form).wants("state", `"canceled"`, "next", "null")
+				if strings.Contains(string(rows[0].Form), `"ended": null`) {
+					t.Errorf("outbox: %s", rows[0].Form)
+				}
+			})
+		})
+	}
 }

@@ -83,7 +83,7 @@ func journal(tx store.Tx, c *caseChange, p *machine.Posting) error {
 			case p.Failed:
 				j.Failed()
 			case p.Over:
-				j.End(p.End)
+				j.End(p.End, now)
 			}
 		})
 	}

@@ -31,6 +31,9 @@ func (e *decider) post(tx store.Tx, c *caseChange) error {
 			err = tx.Write().Outbox().Put(key, time.Time{}, 0)
 		case p.Over:
 			err = tx.Write().Outbox().Delete(key)
+			if p.End == machine.EndCanceled {
+				tx.AfterCommit(func() { e.dispatcher.Cancel(key) })
+			}
 		}
 		if err == nil {
 			err = journal(tx, c, p)

@@ -156,13 +156,16 @@ func (l *statusLook) overviewEntries(ctx context.Context, o *status.Overview) er
 // started, and the routes that the user administers.
 func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 	late := &status.Late{Zone: l.zone}
-	failed, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: true, State: string(machine.Failed)})
+	// Of an administrator of the server OwnOnly would leave out what has failed in the
+	// routes that they administer.
+	administered := l.administered(l.by)
+	failed, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: len(administered) == 0, State: string(machine.Failed), Limit: mostLateCases})
 	if err != nil {
 		return nil, err
 	}
 	err = l.Store.View(ctx, func(r store.Reader) error {
 		lists := machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
-		filter := store.TaskFilter{Lists: lists, Parties: withContexts(l.by, l.represented(l.by)), Routes: l.administered(l.by), Limit: mostLateCases}
+		filter := store.TaskFilter{Lists: lists, Parties: withContexts(l.by, l.represented(l.by)), Routes: administered, Limit: mostLateCases}
 		rows, err := r.Cases().WithTasks(filter)
 		if err != nil {
 			return err

@@ -236,6 +236,7 @@ func TestWhatHasFailedIsATask(t *testing.T) {
 		}
 		k.wait(time.Second)
 		same(t, "the task", dora.work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.finish", id))
+		wantsLines(t, dora.statusPage(engine.StatusLate), "Could not be done by the server", fmt.Sprintf("case %d: One", id), "No other case has failed.")
 		form := dora.taskForm(id, "finish")
 		form.wants("step", `"jq"`, "choices/retry", `"The case goes back to \"running\", and the engine tries again."`)
 		k.refused(sam.do(id, "finish", "abort"), errs.NotAllowed)
@@ -247,6 +248,13 @@ func TestWhatHasFailedIsATask(t *testing.T) {
 		_, err := k.Cases.Task(t.Context(), dora.by(), id, "finish")
 		k.refused(err, errs.NotFound)
 		sam.caseForm(id).wants("state", `"failed"`, "status", `"failed"`)
+		for _, who := range []string{"sam", "dora", "admin"} { // Status says so, too
+			page := k.as(who).statusPage(engine.StatusLate)
+			wantsLines(t, page, "The server could do everything.", fmt.Sprintf("case %d: One", id))
+			if strings.Contains(page, "No case has failed") {
+				t.Errorf("what is late for %s: %s", who, page)
+			}
+		}
 	})
 }
 

@@ -24,8 +24,13 @@ const (
 	mostRetryEvery    = 7 * 24 * time.Hour
 )
 
+// RetryInterrupted stands in Retry.On for an attempt during which the server has ended.
+const RetryInterrupted = "interrupted"
+
 // retryKinds are the kinds of failures that on can name.
-func retryKinds() []string { return []string{"exit", "timeout", "signal", "status", "network"} }
+func retryKinds() []string {
+	return []string{"exit", "timeout", "signal", "status", "network", RetryInterrupted}
+}
 
 // retry reads when a step is tried again, nil for what its verb has by itself.
 func (c *compiler) retry(verb Verb, v document.Value) *Retry {

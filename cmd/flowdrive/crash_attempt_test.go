@@ -171,7 +171,7 @@ func TestKilledDuringACommand(t *testing.T) {
 	a.p.must(t, http.StatusNoContent, http.MethodPut, strings.TrimSuffix(at, ".json")+"/Actions/begin.json", `{"do": "retry"}`)
 	a.becomes(at, "completed", 2, 1) // somebody knows now that it may be run again
 
-	b := newAttempts(t, "{exec: {command: job, into: Answer, retry: {times: 1, every: PT1S}}}")
+	b := newAttempts(t, "{exec: {command: job, into: Answer, retry: {times: 1, every: PT1S, on: [interrupted]}}}")
 	b.write("armed", "", 0o600)
 	at = b.startCase()
 	b.again()

@@ -266,6 +266,9 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 		d.timers().endAll()
 	}
 	d.add(entry)
+	if to == Canceled {
+		d.deliveries().stopCommands("")
+	}
 }
 
 // notOpen returns the refusal of something that the life of the case does not allow.

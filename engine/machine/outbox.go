@@ -299,7 +299,29 @@ const (
 	EndRecorded  = "recorded"
 	EndGivenUp   = "given up"
 	EndFailed    = "failed"
+	EndCanceled  = "canceled"
 )
+
+// stopCommands ends the commands of the case that are under way or wait for another
+// attempt, of an action or, with "", all. What has been canceled cannot fail any more.
+func (d deliveries) stopCommands(action string) {
+	for _, at := range slices.Backward(d.commands(action)) {
+		o := d.c.Outbox[at]
+		d.end(at, EndCanceled)
+		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Stopped: %s of %s", o.Verb, o.Source)})
+	}
+}
+
+// commands returns the places of the commands that have not ended: of an action, or of
+// one delivery by its name; all with "".
+func (d deliveries) commands(name string) (places []int) {
+	for i := range d.c.Outbox {
+		if o := &d.c.Outbox[i]; o.Verb == route.StepExec && !o.Failed && (name == "" || o.Name() == name || o.action() == name) {
+			places = append(places, i)
+		}
+	}
+	return places
+}
 
 // end removes a delivery and its warnings. how is one of the ends.
 func (d deliveries) end(at int, how string) {
@@ -355,9 +377,15 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 		entry := byPerson(actor, said)
 		entry.Kind = LogTask
 		if !again {
-			d.end(at, EndGivenUp)
+			how := "Gave up"
+			if o.Failed {
+				d.end(at, EndGivenUp)
+			} else {
+				how = "Stopped"
+				d.end(at, EndCanceled)
+			}
 			d.gaveUp = append(d.gaveUp, o.Name())
-			entry.Text = fmt.Sprintf("Gave up: %s", o.Verb)
+			entry.Text = fmt.Sprintf("%s: %s", how, o.Verb)
 			d.addOutside(&o, entry)
 			continue
 		}

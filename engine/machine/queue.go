@@ -78,6 +78,7 @@ func (d *caseDecision) abort(place int, entry LogEntry) error {
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
 	d.add(entry)
+	d.deliveries().stopCommands(a.Name)
 	return d.runHandler(a.OnUnEnable, action)
 }
 
@@ -143,7 +144,11 @@ func (d personal) abortByPerson(e Abort) error {
 		return err
 	}
 	if i := d.route.Action(e.Action); i == unknown || d.place(i) < 0 {
-		if places := d.deliveries().undelivered(e.Action); places != nil {
+		places := d.deliveries().undelivered(e.Action)
+		if places == nil {
+			places = d.deliveries().commands(e.Action)
+		}
+		if places != nil {
 			return d.deliveries().attend(places, e.Actor, e.Comment, false)
 		}
 	}

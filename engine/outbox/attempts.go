@@ -21,11 +21,17 @@ const (
 // no room until Open is called. It is safe for concurrent use.
 type Attempts struct {
 	mu      sync.Mutex
-	ctx     context.Context //nolint:containedctx // of the attempts, which outlive the request or sweep that found them due
-	running map[string]bool // by key: whether it is a command
-	lanes   map[string]int  // how many of each
-	crowded bool            // something due was left for want of room
+	ctx     context.Context    //nolint:containedctx // of the attempts, which outlive the request or sweep that found them due
+	running map[string]attempt // by key
+	lanes   map[string]int     // how many of each
+	crowded bool               // something due was left for want of room
 	all     sync.WaitGroup
+}
+
+// attempt is one that is under way.
+type attempt struct {
+	command bool
+	cancel  context.CancelFunc
 }
 
 // Open lets attempts be made. The function that it returns lets no more begin,
@@ -35,7 +41,7 @@ func (d *Attempts) Open() (drain func() int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ctx, d.running, d.lanes = ctx, map[string]bool{}, map[string]int{}
+	d.ctx, d.running, d.lanes = ctx, map[string]attempt{}, map[string]int{}
 	return func() int {
 		defer cancel()
 		d.mu.Lock()
@@ -64,8 +70,8 @@ func (d *Attempts) Room(lane string) int {
 		return 0
 	}
 	same := 0
-	for _, command := range d.running {
-		if command == isCommand(lane) {
+	for _, a := range d.running {
+		if a.command == isCommand(lane) {
 			same++
 		}
 	}
@@ -82,10 +88,22 @@ func (d *Attempts) Start(row *store.OutboxRow, f func(context.Context)) {
 	if _, runs := d.running[row.Key]; d.ctx == nil || runs {
 		return
 	}
-	ctx := d.ctx
-	d.running[row.Key] = isCommand(row.Lane)
+	ctx, cancel := context.WithCancel(d.ctx)
+	d.running[row.Key] = attempt{isCommand(row.Lane), cancel}
 	d.lanes[row.Lane]++
-	d.all.Go(func() { f(ctx) })
+	d.all.Go(func() {
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// Cancel ends the attempt to deliver the row with that key, if one is under way.
+func (d *Attempts) Cancel(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a, runs := d.running[key]; runs {
+		a.cancel()
+	}
 }
 
 // End ends the attempt to deliver a row, and reports whether something waited

@@ -82,9 +82,16 @@ func (j *Journal) Again(now time.Time) { j.State, j.Next = stateWaiting, new(ins
 // Failed says that the delivery is not tried again by itself.
 func (j *Journal) Failed() { j.State, j.Next = stateFailed, nil }
 
-// End says how the delivery has ended. A failure is its result until then.
-func (j *Journal) End(how string) {
+// End says how the delivery has ended. A failure is its result until then. An attempt
+// that is under way ends with it.
+func (j *Journal) End(how string, now time.Time) {
 	j.State, j.Next = how, nil
+	if how == machine.EndCanceled {
+		j.Result = new(how)
+		if last := len(j.Attempts) - 1; last >= 0 && j.Attempts[last].Ended == nil {
+			j.Attempts[last].Ended, j.Attempts[last].Result = new(instant(now)), new(how)
+		}
+	}
 	if how == machine.EndDelivered || how == machine.EndRecorded {
 		j.Result = new(how)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/route"
 )
 
 // tryAgain is the exit status by which a command asks to be run again later
@@ -55,9 +56,9 @@ func LastAttempt(r *machine.Request, key string, attempts int64, next time.Time)
 
 // Restarts reports whether a request is sent again whose last attempt the end of the
 // server has interrupted, so that nobody knows what became of it. A command is
-// not, unless its step says that it may be run more than once.
+// not, unless its step lists that.
 func Restarts(r *machine.Request, attempts int64) bool {
-	return r.Exec == nil || r.Retry != nil && attempts <= r.Retry.Times
+	return r.Exec == nil || r.Retry != nil && attempts <= r.Retry.Times && slices.Contains(r.Retry.On, route.RetryInterrupted)
 }
 
 // isRetried reports whether a request with a Retry is sent again after such an error.

@@ -67,7 +67,8 @@ func TestNextAttempt(t *testing.T) {
 			t.Errorf("%s: again %t after %s, want %s", name, again, pause, test.pause)
 		}
 	}
-	if Restarts(exec(nil), 1) || !Restarts(exec(twice), 2) || Restarts(exec(twice), 3) || !Restarts(call(nil), 40) {
+	interrupted := &machine.Repeats{Times: 2, Every: time.Minute, On: []string{"interrupted"}}
+	if Restarts(exec(nil), 1) || Restarts(exec(twice), 2) || !Restarts(exec(interrupted), 2) || Restarts(exec(interrupted), 3) || !Restarts(call(nil), 40) {
 		t.Error("what the end of the server interrupted is taken up, or not, against what its step says")
 	}
 }

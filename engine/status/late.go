@@ -97,6 +97,9 @@ func (l *Late) Text() []byte {
 				rows = append(rows, l.row(item))
 			}
 		}
+		if part.kind == LateFailed && l.Count(LateEscalated) > 0 {
+			part.none = "No other case has failed."
+		}
 		p.heading(part.title)
 		p.table(rows, part.none)
 	}
