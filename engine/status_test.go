@@ -109,6 +109,30 @@ func TestStatusOfCase(t *testing.T) {
 	same(t, "listed", len(try(w.Status.Cases(t.Context(), sam.by())).must(w, "list")), 0)
 }
 
+// TestStatusOfAGuard: that a guard cannot be evaluated is said with the reason, and not
+// as if it did not hold.
+func TestStatusOfAGuard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	w.as("admin").mustPutRoute("guarded", `
+access: {start: [everyone], read: [everyone]}
+states: {open: {type: start}, done: {type: complete}}
+roles: {owner: {assign: [starter]}}
+actions:
+  begin: {trigger: init}
+  pay: {title: Pay, in: [open], role: owner, guard: xattr.amount > 10, to: done}
+`)
+	id := sam.startCase(`{"route": "guarded"}`)
+	const why = "no such key: amount"
+	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Pay   cannot be done yet: its condition could not be evaluated ("+why+")")
+	if log := strings.ReplaceAll(strings.Join(sam.logTexts(id), "\n"), `\`, ""); !strings.Contains(log, `warning: guard of "pay" could not be evaluated: `+why) {
+		t.Errorf("the log: %q", log)
+	}
+	sam.mustPutCase(ref(id), `{"xattrDict": {"amount": 1}}`)
+	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Pay   cannot be done yet: its condition does not hold")
+}
+
 // TestStatusListingIsBounded: however many cases there are, a listing writes the files
 // of a bounded number, the newest; the others are found by their ids. Unchanged files
 // are the same bytes.

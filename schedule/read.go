@@ -282,7 +282,7 @@ func (r *reader) readRepeat() {
 		v.Fail(errs.CodeRange, "must be 1 or null: a simple entry happens once")
 	case r.entry.Type == TypeSimple:
 	case repeat <= r.entry.IterationsPerformed:
-		v.Fail(errs.CodeRange, "must be more than %d, because that many cases have been created; to end the entry, delete it", r.entry.IterationsPerformed)
+		v.Fail(errs.CodeRange, "must be more than %d, because the entry has fired that often; to end the entry, delete it", r.entry.IterationsPerformed)
 	default:
 		r.entry.Repeat = repeat
 	}

@@ -190,18 +190,35 @@ func (d *caseDecision) condition(p *expr.Program, actor, key, source string, num
 	if len(d.needs) > 0 {
 		return false, errAbsent
 	}
-	prefix := key + ": "
 	at := slices.IndexFunc(d.c.Warnings, func(w Warning) bool {
-		return w.Timer == source && w.Enablement == number && strings.HasPrefix(w.Text, prefix)
+		_, is := w.unevaluated(key)
+		return is && w.Timer == source && w.Enablement == number
 	})
 	switch {
 	case err == nil && at >= 0:
 		d.c.Warnings = slices.Delete(slices.Clone(d.c.Warnings), at, at+1)
 		d.changed = true
 	case err != nil && at < 0:
-		d.warn(source, number, prefix+err.Error())
+		d.warn(source, number, fmt.Sprintf("%s of %q%s%v", key, source, textUnevaluated, err))
 	}
 	return yes && err == nil, nil
+}
+
+// textUnevaluated stands between an expression and why it could not be evaluated, in
+// the warning of that.
+const textUnevaluated = " could not be evaluated: "
+
+// unevaluated returns why the expression of a key could not be evaluated, if that is
+// what the warning says. Those of earlier releases name the key alone.
+func (w *Warning) unevaluated(key string) (why string, is bool) {
+	if why, is = strings.CutPrefix(w.Text, key+": "); is {
+		return why, true
+	}
+	if !strings.HasPrefix(w.Text, key+" of ") {
+		return "", false
+	}
+	_, why, is = strings.Cut(w.Text, textUnevaluated)
+	return why, is
 }
 
 // warn puts a warning on the case.

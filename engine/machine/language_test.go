@@ -268,11 +268,11 @@ actions:
 		"message answer": "forty-two", "message text": "n is 2, forty-two $absent; $__NOPE__;", "message value": `{"a":[1,"sam",{"b":null}]}`,
 		"message sum":    `{"got":"sam","mail":true,"n":2}`,
 		"message within": `{"n":4,"of":[{"a":[1,"sam",{"b":null}]},{"cel":5}]}`, "message spoken": "n is 2", "message counted": "5",
-		"log a": "- if: no such key: none", "log b": "- These labels have no value here and were left as they are: $absent;, $__NOPE__;",
+		"log a": `- if of "go" could not be evaluated: no such key: none`, "log b": "- These labels have no value here and were left as they are: $absent;, $__NOPE__;",
 		"log c": "- Wrote text", "log d": "- Wrote value", "log e": "- Wrote sum",
 		"log f": "- Wrote within", "log g": "- Wrote spoken", "log h": "- Wrote counted", "log i": "- mail sam@example.org", "log j": "- look out",
 		"log k": "- Nobody is called nobody", "log l": "- Assigned crew: ann, sam", "log m": "- Stakeholders: core, ann", "log n": "- Stakeholders: core", "log o": "bob go",
-		"warning of go": "if: no such key: none;look out;",
+		"warning of go": `if of "go" could not be evaluated: no such key: none;look out;`,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -367,11 +367,11 @@ actions:
 		return out
 	}
 	for _, test := range []struct{ do, want string }{
-		{"start", "if enableIf: no such key: y; go guard: no such key: x; "},
-		{"+1s due", "if enableIf: no such key: y; go guard: no such key: x; "},
-		{"sam y=0", "go guard: no such key: x; "},
+		{"start", "if enableIf of \"if\" could not be evaluated: no such key: y; go guard of \"go\" could not be evaluated: no such key: x; "},
+		{"+1s due", "if enableIf of \"if\" could not be evaluated: no such key: y; go guard of \"go\" could not be evaluated: no such key: x; "},
+		{"sam y=0", "go guard of \"go\" could not be evaluated: no such key: x; "},
 		{"sam x=0", ""},
-		{"sam x=a", "go guard: no such overload; "},
+		{"sam x=a", "go guard of \"go\" could not be evaluated: no such overload; "},
 		{"sam out", ""},
 	} {
 		if err := p.do(test.do); err != nil || texts() != test.want {
@@ -392,7 +392,7 @@ actions:
 	p.script([]step{{"start", "active a: | go"}})
 	got := compact(t, TaskForm(p.c, p.r, "go"))
 	for _, want := range []string{
-		`"state":"waiting"`, `"warnings":[{"timer":"go","time":"2012-11-09T12:34:56Z","text":"guard: no such key: x"}]`,
+		`"state":"waiting"`, `"warnings":[{"timer":"go","time":"2012-11-09T12:34:56Z","text":"guard of \"go\" could not be evaluated: no such key: x"}]`,
 		`"resolutions":{"fine":"All fine","other":"other"},"form":{"type":"object"}`,
 	} {
 		if !strings.Contains(got, want) {

@@ -27,7 +27,7 @@ type Wait struct {
 	At       time.Time // when the engine performs it; zero: it does not
 	Remind   time.Time // when people are reminded next; zero: never
 	Children int64     // how many children are open
-	Fault    string    // of a delivery, or of what cannot be done: what went wrong last
+	Fault    string    // of a delivery, or of what cannot be done: what went wrong last; of what is Waiting: why its guard could not be evaluated
 	Delay    *Delay    // of a delivery: attempts have failed, and there is another one; nil: none has
 	Source   string    // of a delivery: the action or timer that has asked for it
 }
@@ -63,6 +63,9 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		if e.State == Escalated {
 			w.Who, w.Fault = []string{PartyAdmins}, e.Fault
 		}
+		if e.State == Waiting {
+			w.Fault = c.unevaluated("guard", e)
+		}
 		if e.Children != nil {
 			w.Children = e.Children.open()
 		}
@@ -84,6 +87,19 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		out = append(out, w)
 	}
 	return out
+}
+
+// unevaluated returns why the expression of a key of an enablement could not be
+// evaluated when it was last, "" if it could.
+func (c *Case) unevaluated(key string, e *Enabled) string {
+	for i := range c.Warnings {
+		if w := &c.Warnings[i]; w.Timer == e.Action && w.Enablement == e.Number {
+			if why, is := w.unevaluated(key); is {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // allowedParties returns who may perform an action that is assigned to nobody, each

@@ -165,7 +165,7 @@ func (c *Case) writeOptional(p *page) {
 		who := "can be done by " + list(w.Who)
 		switch {
 		case w.State == machine.Waiting:
-			who = "cannot be done now: its condition does not hold"
+			who = "cannot be done now: " + condition(&w)
 		case len(w.Who) == 0:
 			who = "can be done by the administrators of the route"
 		}
@@ -175,6 +175,14 @@ func (c *Case) writeOptional(p *page) {
 		p.heading("What else can be done")
 		p.table(rows, "")
 	}
+}
+
+// condition says why an action waits for its condition.
+func condition(w *machine.Wait) string {
+	if w.Fault == "" {
+		return "its condition does not hold"
+	}
+	return "its condition could not be evaluated (" + strings.TrimSuffix(machine.OneLine(w.Fault), ".") + ")"
 }
 
 // whom says whom an enabled action waits for.
@@ -190,7 +198,7 @@ func (c *Case) whom(w *machine.Wait) string {
 	case w.Children > 0:
 		return "waits for " + plural(w.Children, "other case", "other cases")
 	case w.State == machine.Waiting:
-		return "cannot be done yet: its condition does not hold"
+		return "cannot be done yet: " + condition(w)
 	case w.State == machine.Accepted:
 		return "accepted by " + w.By
 	case w.State == machine.Running && !w.At.IsZero():
