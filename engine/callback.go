@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -31,7 +29,7 @@ func (c *callAhead) Unwrap() error {
 func (e *base) ask(ctx context.Context, call machine.Call) machine.Called {
 	ctx, cancel := context.WithTimeout(ctx, longestRule)
 	defer cancel()
-	answer, err := e.callBack(ctx, call.Name, outbox.CallbackInput{Case: json.RawMessage(call.Case)})
+	answer, err := e.reach.Callbacks.Call(ctx, call.Name, outbox.CallbackInput{Case: json.RawMessage(call.Case)})
 	if err != nil {
 		return machine.Called{Fault: err.Error()}
 	}
@@ -47,28 +45,4 @@ func (e *base) ask(ctx context.Context, call machine.Call) machine.Called {
 		return machine.Called{}
 	}
 	return machine.Called{Names: []string{*name}}
-}
-
-// callBack runs a registered function. A panic of it is its error.
-func (e *base) callBack(ctx context.Context, name string, in outbox.CallbackInput) (answer json.RawMessage, err error) {
-	f := e.callbacks[name]
-	if f == nil {
-		return nil, &outbox.Final{Reason: fmt.Sprintf("there is no callback %q", name)}
-	}
-	defer func() {
-		if trouble := recover(); trouble != nil {
-			e.log.Error().Str("callback", name).Any("panic", trouble).Msg("callback: panicked")
-			err = errors.New("the callback panicked; the server's log has it")
-		}
-	}()
-	if answer, err = f(ctx, in); err != nil {
-		return nil, err
-	}
-	if answer == nil {
-		return json.RawMessage("null"), nil
-	}
-	if !json.Valid(answer) {
-		return nil, &outbox.Final{Reason: "the callback yields something that is not JSON"}
-	}
-	return answer, nil
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"flowdrive/engine/quota"
@@ -14,10 +13,10 @@ import (
 // fireDue fires one batch of due rows in one unit, in which each is rolled back
 // alone if it fails, and finds out what is due next.
 func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired int, err error) {
-	e.sweeper.next.Store(never) // commits from here on lower it again
+	e.sweeper.next.Forget() // commits from here on lower it again
 	defer func() {
 		if err != nil {
-			e.sweeper.lower(now) // try again, but not at once
+			e.sweeper.next.Lower(now) // try again, but not at once
 		}
 	}()
 	var b dueBatch
@@ -201,19 +200,12 @@ func (e *Engine) fireItem(tx store.Tx, b *dueBatch, item *dueItem) error {
 	return err
 }
 
-// unserved reports whether an error is the store's, which cannot serve now:
-// the same thing is tried again later, in the same order.
-func unserved(err error) bool {
-	kind := errs.KindOf(err)
-	return kind == errs.Unavailable || kind == errs.Full && !errors.Is(err, quota.ErrUsedUp)
-}
-
 // fireFailed handles a due row whose unit failed, so that it neither stops
 // the others nor is due for ever: an entry's instant is recorded as failed
 // and the entry goes on. What cannot even be recorded has its due time taken
 // away, as has everything of another kind.
 func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time, cause error) error {
-	if ctx.Err() != nil || unserved(cause) {
+	if ctx.Err() != nil || quota.Unserved(cause) {
 		return cause
 	}
 	kind := dueKindOf(row.Kind)
@@ -222,7 +214,7 @@ func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time
 		err := e.Store.Update(ctx, func(tx store.Tx) error {
 			return e.fireItem(tx, &dueBatch{now: now}, &dueItem{DueRow: row, cause: cause})
 		})
-		if err == nil || ctx.Err() != nil || unserved(err) {
+		if err == nil || ctx.Err() != nil || quota.Unserved(err) {
 			return err
 		}
 		e.log.Error().Err(err).Str("entry", row.UUID.String()).Msg("sweeper: a schedule entry cannot continue; it stops until it is saved again")

@@ -14,6 +14,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -75,12 +76,12 @@ type Config struct {
 	// real time. The default is clock.Real.
 	Wall func() time.Time
 
-	Zones    schedule.Zones // nil: UTC alone
-	Zone     *time.Location // of dates that say none; nil: UTC
-	Links    link.Base      // the address that people call; "": links are paths
-	Letter   WriteLetter    // how a sandbox writes mails to be looked at; nil: it does not
-	Sandbox  bool           // the clock stands still; what a request makes due is done before its answer
-	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
+	Zones    schedule.Zones     // nil: UTC alone
+	Zone     *time.Location     // of dates that say none; nil: UTC
+	Links    link.Base          // the address that people call; "": links are paths
+	Letter   outbox.WriteLetter // how a sandbox writes mails to be looked at; nil: it does not
+	Sandbox  bool               // the clock stands still; what a request makes due is done before its answer
+	Firings  int                // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
 	Observer Observer // may be nil
 	OnDamage func()   // a content was read that is not what was stored; may be nil
@@ -163,7 +164,7 @@ type Engine struct {
 	Files       *files.Files
 	History     *History
 	Holds       *Holds
-	Letters     *Letters
+	Letters     *outbox.Letters
 	Hooks       *Hooks
 	Locks       *Locks
 	Routes      *Routes
@@ -174,7 +175,6 @@ type Engine struct {
 
 	*base
 	decider *decider
-	outbox  *deliveries
 }
 
 // base is what all parts share.
@@ -189,22 +189,18 @@ type base struct {
 	checkQuota  func(tx store.Tx, author identity.ID, more int64) error
 	roomInQuota func(r store.Reader, author identity.ID, freed, announced int64) (int64, error)
 
-	filters   Filters
-	outside   outbox.Outside
-	player    Player
-	secrets   func(name string) (string, bool)
-	channels  Channels
-	callbacks map[string]outbox.CallbackFunc
-	anyCalls  bool
-	log       zerolog.Logger
-	zones     schedule.Zones
-	zone      *time.Location
-	links     link.Base
-	letter    WriteLetter
-	sandbox   bool
-	firings   int
-	limits    Limits
-	observer  Observer
+	filters  Filters
+	player   Player
+	secrets  func(name string) (string, bool)
+	channels Channels
+	log      zerolog.Logger
+	zones    schedule.Zones
+	zone     *time.Location
+	links    link.Base
+	sandbox  bool
+	firings  int
+	limits   Limits
+	observer Observer
 
 	accounts   *account.Accounts
 	routes     atomic.Pointer[routeTable] // replaced after every change of a route
@@ -220,7 +216,9 @@ type base struct {
 	quota      quota.Bytes
 	arriving   *quota.Arriving
 	sweeper    sweeper
-	dispatcher outbox.Attempts
+	dispatcher outbox.Dispatcher
+	reach      outbox.Reach
+	letters    outbox.Letters
 	audit      *audit.Log
 	contents   *contents.Keeper
 	events     *events.Bus[Event]
@@ -230,24 +228,20 @@ type base struct {
 // used, and Run must run for things to become due.
 func New(cfg Config) *Engine {
 	b := &base{
-		Maker:     &change.Maker{Store: cfg.Store, Clock: cfg.Clock, Wall: cfg.Wall},
-		filters:   cfg.Filters,
-		outside:   cfg.Outside,
-		player:    cfg.Player,
-		secrets:   cfg.Secret,
-		channels:  cfg.Channels,
-		callbacks: cfg.Callbacks,
-		anyCalls:  cfg.AnyCallback,
-		log:       cfg.Log,
-		zones:     cfg.Zones,
-		zone:      cmp.Or(cfg.Zone, time.UTC),
-		links:     cfg.Links,
-		letter:    cfg.Letter,
-		sandbox:   cfg.Sandbox,
-		firings:   cfg.Firings,
-		limits:    cfg.Limits.withDefaults(),
-		observer:  cfg.Observer,
-		contents:  keeperOf(cfg),
+		Maker:    &change.Maker{Store: cfg.Store, Clock: cfg.Clock, Wall: cfg.Wall},
+		filters:  cfg.Filters,
+		player:   cfg.Player,
+		secrets:  cfg.Secret,
+		channels: cfg.Channels,
+		log:      cfg.Log,
+		zones:    cfg.Zones,
+		zone:     cmp.Or(cfg.Zone, time.UTC),
+		links:    cfg.Links,
+		sandbox:  cfg.Sandbox,
+		firings:  cfg.Firings,
+		limits:   cfg.Limits.withDefaults(),
+		observer: cfg.Observer,
+		contents: keeperOf(cfg),
 	}
 	if cfg.Standing != nil {
 		b.Store = change.StandingStore{Store: cfg.Store, Standing: cfg.Standing}
@@ -255,9 +249,11 @@ func New(cfg Config) *Engine {
 	if b.observer == nil {
 		b.observer = nobody{}
 	}
-	if b.outside == nil {
-		b.outside = outbox.Nowhere{}
+	b.reach = outbox.Reach{Outside: cfg.Outside, Callbacks: outbox.Callbacks{Funcs: cfg.Callbacks, Any: cfg.AnyCallback, Log: cfg.Log}, IsUsers: b.isUsers}
+	if b.reach.Outside == nil {
+		b.reach.Outside = outbox.Nowhere{}
 	}
+	b.letters = outbox.Letters{Store: b.Store, Write: cfg.Letter, Sandbox: cfg.Sandbox}
 	if b.Wall == nil {
 		b.Wall = clock.Real{}.Now
 	}
@@ -287,7 +283,7 @@ func New(cfg Config) *Engine {
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &Letters{b}, Scenarios: &Scenarios{b},
+		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &b.letters, Scenarios: &Scenarios{b},
 		decider: &decider{b},
 	}
 	e.Files = files.New(files.Config{
@@ -303,8 +299,11 @@ func assemble(b *base) *Engine {
 	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
 	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases}
 	e.Pictures = &Pictures{base: b, decider: e.decider}
-	e.outbox = &deliveries{b, e.decider}
-	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
+	b.dispatcher = outbox.Dispatcher{
+		Maker: b.Maker, Due: &b.sweeper.outbox, Rouse: b.sweeper.rouse, Cases: &deliveries{b, e.decider},
+		Reach: &b.reach, Letters: &b.letters, Sandbox: b.sandbox, Log: b.log,
+	}
+	e.Routes = &Routes{b, e.Schedules, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.DeleteMoveSource, e.Calendars.ReadAhead, b.runPrefetched
 	b.RunDue = b.runDueNow
@@ -340,3 +339,13 @@ func (e *Engine) Load(ctx context.Context) error {
 
 // directory returns all users and teams as they are now.
 func (e *base) directory() *identity.Directory { return e.accounts.Table().Directory() }
+
+// isUsers reports whether an e-mail address is a user's.
+func (e *base) isUsers(address string) bool {
+	for _, p := range e.directory().Parties() {
+		if p.Email != "" && strings.EqualFold(p.Email, address) {
+			return true
+		}
+	}
+	return false
+}

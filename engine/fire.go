@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"flowdrive/engine/quota"
+
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -208,7 +210,7 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 	case trouble == nil:
 		f.waits = over.waits
 		c, trouble = e.scheduledCase(tx, f, o.FiredAt)
-		if unserved(trouble) {
+		if quota.Unserved(trouble) {
 			return false, trouble
 		}
 	}

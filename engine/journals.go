@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
@@ -48,35 +47,11 @@ func (e *Cases) Delivery(ctx context.Context, by identity.Principal, id int64, n
 	return nil, change.Absent("delivery")
 }
 
-// delivery names a delivery that a step of a case has asked for.
-type delivery struct{ caseID, seq, step int64 }
-
-func deliveryOf(row *store.OutboxRow) delivery { return delivery{row.CaseID, row.Seq, row.Step} }
-
-// journalOf changes the journal of a delivery, if there is one: a delivery that a
-// notification has asked for has none.
-func journalOf(tx store.Tx, d delivery, now time.Time, change func(*outbox.Journal)) error {
-	if d.caseID == 0 || d.step == 0 {
-		return nil
-	}
-	row, err := store.OrNil(tx.Outbox().Journal(d.caseID, d.seq, d.step))
-	if err != nil || row == nil {
-		return err
-	}
-	j, err := outbox.ReadJournal(row.Form)
-	if err != nil {
-		return err
-	}
-	change(j)
-	row.Form, row.Modified = j.Form(), now
-	return tx.Write().Outbox().PutJournal(row)
-}
-
 // journal writes into the journals of a case what an event does to its outbox.
 func journal(tx store.Tx, c *caseChange, p *machine.Posting) error {
 	now := c.after.Modified
 	if p.Request == nil {
-		return journalOf(tx, delivery{c.after.ID, p.Seq, p.Step}, now, func(j *outbox.Journal) {
+		return outbox.JournalOf(tx, outbox.Step{Case: c.after.ID, Seq: p.Seq, Step: p.Step}, now, func(j *outbox.Journal) {
 			switch {
 			case p.Again:
 				j.Again(now)
@@ -94,52 +69,6 @@ func journal(tx store.Tx, c *caseChange, p *machine.Posting) error {
 		}
 	}
 	return nil
-}
-
-// wrote keeps what a command has written so far as messages of its case, so that
-// people can follow it. Nothing of the case is told of them.
-func (e *deliveries) wrote(ctx context.Context, row *store.OutboxRow, o outbox.Output) {
-	if row.CaseID == 0 || row.Step == 0 {
-		return
-	}
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error { return e.keepOutput(tx, row, o, e.Clock.Now()) })
-	if err != nil {
-		e.log.Warn().Err(err).Str("key", row.Key).Msg("outbox: could not keep what a command writes")
-	}
-}
-
-// keepOutput stores what the last attempt of a delivery has written so far.
-func (e *deliveries) keepOutput(tx store.Tx, row *store.OutboxRow, o outbox.Output, now time.Time) error {
-	if len(o.Stdout)+len(o.Stderr) == 0 {
-		return nil
-	}
-	c, err := store.OrNil(tx.Cases().Get(row.CaseID))
-	if err != nil || c == nil {
-		return err
-	}
-	var stdout, stderr string
-	err = journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { stdout, stderr = j.Wrote(row.Seq, row.Step, o) })
-	if err != nil || stdout == "" {
-		return err
-	}
-	for _, n := range []machine.NewMessage{{Label: stdout, Content: o.Stdout}, {Label: stderr, Content: o.Stderr}} {
-		if len(n.Content) == 0 {
-			continue
-		}
-		n.MediaType = typeOfOutput(n.Content)
-		if err := e.decider.putMessage(tx, c, n, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// typeOfOutput returns the media type of what a command has written.
-func typeOfOutput(content []byte) string {
-	if utf8.Valid(content) {
-		return "text/plain; charset=utf-8"
-	}
-	return "text/plain"
 }
 
 // putMessage stores a message of a case, in place of one with the same label.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/quota"
+
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
@@ -205,7 +207,7 @@ func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, i
 	case err == nil:
 		report.Moved++
 		return change, nil
-	case unserved(err):
+	case quota.Unserved(err):
 		return nil, err
 	case errs.Is(err, errs.Internal):
 		e.log.Error().Err(err).Int64("case", row.ID).Msg("migration: could not move a case to another version of its route")

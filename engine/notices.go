@@ -189,7 +189,7 @@ func (t *notifier) post(request *machine.Request) error {
 		return t.postRequest(t.tx, row, request)
 	}
 	if request.Mail != nil {
-		if err := t.rehearse(t.tx, row.Key, request.Mail, row.Created); err != nil {
+		if err := t.letters.Keep(t.tx, row.Key, request.Mail, row.Created); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func (e *decider) postLoose(tx store.Tx, now time.Time) poster {
 			if request.Mail == nil {
 				return nil
 			}
-			return e.rehearse(tx, store.NewUUID().String(), request.Mail, now)
+			return e.letters.Keep(tx, store.NewUUID().String(), request.Mail, now)
 		}
 		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
 	}}

@@ -54,7 +54,8 @@ type Schedules struct {
 	decider     *decider
 }
 
-// deliveries delivers what the steps of routes want done outside the server.
+// deliveries gives the cases what became of what their steps wanted done outside the
+// server.
 type deliveries struct {
 	*base
 	decider *decider
@@ -64,7 +65,6 @@ type deliveries struct {
 type Routes struct {
 	*base
 	schedules *Schedules
-	outbox    *deliveries
 	decider   *decider
 }
 

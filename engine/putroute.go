@@ -108,13 +108,13 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		return nil, failed
 	}
 	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
-		reaches := e.outbox.checkReaches(route.ReachesOf(name, c.node))
+		reaches := e.reach.Check(route.ReachesOf(name, c.node))
 		return nil, errs.InvalidDocument(slices.Concat(faulty.Faults, children, reaches))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errs.InvalidDocument(append(children, e.outbox.checkReaches(c.compiled.Reaches())...)); err != nil {
+	if err := errs.InvalidDocument(append(children, e.reach.Check(c.compiled.Reaches())...)); err != nil {
 		return nil, err
 	}
 	if hidden {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"flowdrive/engine/quota"
+
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -146,7 +148,7 @@ func (e *decider) startsNow(r store.Reader, b startable, now time.Time) (bool, e
 	if b.startAt.After(now) {
 		return false, nil
 	}
-	if b.group != "" && e.sweeper.next.Load() <= now.UnixMilli() {
+	if b.group != "" && e.sweeper.next.Reached(now) {
 		return false, nil // what is due may be of the group; the manager fires it first
 	}
 	if held, err := startBlocked(r, b.route, b.group); held || err != nil {
@@ -272,7 +274,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 		})
 		switch {
 		case err == nil:
-		case ctx.Err() != nil || unserved(err):
+		case ctx.Err() != nil || quota.Unserved(err):
 			return i, true, err
 		default:
 			e.log.Error().Err(err).Int64("case", ids[i]).Msg("manager: could not start a queued case")

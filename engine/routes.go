@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/engine/quota"
+
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -183,7 +185,7 @@ func infoOfCompiled(s *store.Route, compiled *route.Route) *routeInfo {
 // compileVersion compiles a stored version. It also returns the length of its source.
 func compileVersion(r store.Reader, id, version int64) (compiled *route.Route, size int, err error) {
 	stored, err := r.Routes().Version(id, version)
-	if unserved(err) {
+	if quota.Unserved(err) {
 		return nil, 0, err
 	}
 	if err == nil {
@@ -191,7 +193,7 @@ func compileVersion(r store.Reader, id, version int64) (compiled *route.Route, s
 		var node *document.Node
 		if node, err = document.Parse(stored.Source, stored.YAML); err == nil {
 			var meant route.Meant
-			if meant, err = meantIn(r, id, version); unserved(err) {
+			if meant, err = meantIn(r, id, version); quota.Unserved(err) {
 				return nil, 0, err
 			}
 			if err == nil {

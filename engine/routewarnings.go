@@ -70,7 +70,7 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 // warningsOf returns all warnings of a route, in the order of the document: those of
 // its document, and what only the server knows.
 func (e *Routes) warningsOf(r *route.Route, document []errs.Fault) []errs.Fault {
-	all := slices.Concat(document, e.unknownNames(r), e.outbox.warnOfReaches(r.Reaches()))
+	all := slices.Concat(document, e.unknownNames(r), e.reach.Warn(r.Reaches()))
 	slices.SortStableFunc(all, func(a, b errs.Fault) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return all
 }

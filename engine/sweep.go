@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +27,9 @@ const (
 // sweeper knows when something is due next, so that nothing polls: the
 // index on the due times is the heap, and memory holds only its head.
 type sweeper struct {
-	next   atomic.Int64 // Unix milliseconds of the earliest due time; never: none
-	outbox atomic.Int64 // the same of the outbox, as far as its deliveries could be begun
-	queued atomic.Bool  // cases may be waiting to be started
+	next   clock.Earliest // the earliest due time
+	outbox clock.Earliest // the same of the outbox, as far as its deliveries could be begun
+	queued atomic.Bool    // cases may be waiting to be started
 	wake   chan struct{}
 
 	// mu is held while things are fired and started: two at a time would
@@ -44,44 +43,21 @@ type sweeper struct {
 	turn  store.Lane // from which a case was started last; under mu
 }
 
-const never = math.MaxInt64
-
 // note says that something is due then.
 func (s *sweeper) note(due time.Time) {
-	if !due.IsZero() && s.lower(due) {
+	if !due.IsZero() && s.next.Lower(due) {
 		s.rouse()
 	}
 }
 
-// noteOutbox says that something of the outbox is due then.
-func (s *sweeper) noteOutbox(due time.Time) {
-	if !due.IsZero() && s.lowerOutbox(due) {
-		s.rouse()
+// head returns the earliest due time of all, zero for none.
+func (s *sweeper) head() time.Time {
+	next, outbox := s.next.At(), s.outbox.At()
+	if next.IsZero() || !outbox.IsZero() && outbox.Before(next) {
+		return outbox
 	}
+	return next
 }
-
-// lower moves the head of the due times to an earlier instant, and reports
-// whether it did.
-func (s *sweeper) lower(due time.Time) bool { return lowerHead(&s.next, due) }
-
-// lowerOutbox is lower for the outbox.
-func (s *sweeper) lowerOutbox(due time.Time) bool { return lowerHead(&s.outbox, due) }
-
-func lowerHead(head *atomic.Int64, due time.Time) bool {
-	at := due.UnixMilli()
-	for {
-		held := head.Load()
-		if held <= at {
-			return false
-		}
-		if head.CompareAndSwap(held, at) {
-			return true
-		}
-	}
-}
-
-// head returns the earliest due time of all.
-func (s *sweeper) head() int64 { return min(s.next.Load(), s.outbox.Load()) }
 
 // noteQueued says that a case was queued.
 func (s *sweeper) noteQueued() {
@@ -98,7 +74,7 @@ func (s *sweeper) rouse() {
 
 // due reports whether there is something to do at now.
 func (s *sweeper) due(now time.Time) bool {
-	return s.queued.Load() || s.head() <= now.UnixMilli()
+	return s.queued.Load() || s.next.Reached(now) || s.outbox.Reached(now)
 }
 
 // loadSweeper reads the head of the due times at start, and whether cases
@@ -116,11 +92,11 @@ func (e *Engine) loadSweeper(r store.Reader) error {
 	if err != nil {
 		return err
 	}
-	e.sweeper.next.Store(never)
-	e.sweeper.outbox.Store(never)
+	e.sweeper.next.Forget()
+	e.sweeper.outbox.Forget()
 	e.sweeper.note(next)
 	for _, lane := range lanes {
-		e.sweeper.noteOutbox(lane.Due)
+		e.dispatcher.Note(lane.Due)
 	}
 	e.sweeper.queued.Store(len(waiting) > 0)
 	return nil
@@ -141,7 +117,7 @@ func (e *Engine) Run(ctx context.Context) (err error) {
 	collecting.Go(func() { e.Routes.finishMigrations(ctx) })
 	collecting.Go(func() { e.Files.DeleteExpired(ctx) })
 	defer collecting.Wait()
-	drain := e.outbox.openOutbox(ctx)
+	drain := e.dispatcher.Begin(ctx)
 	defer func() {
 		if n := drain(); n > 0 {
 			e.log.Warn().Int("deliveries", n).Msg("outbox: cut off the deliveries that had not ended when the server stopped")
@@ -177,10 +153,10 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	switch {
 	case e.sweeper.due(now):
 		return 0
-	case e.sandbox || e.sweeper.head() == never:
+	case e.sandbox || e.sweeper.head().IsZero():
 		return longestSleep
 	}
-	return min(time.UnixMilli(e.sweeper.head()).Sub(now), longestSleep)
+	return min(e.sweeper.head().Sub(now), longestSleep)
 }
 
 // turnRound fires one batch of what is due and starts one batch of what is queued. What
@@ -216,15 +192,15 @@ func (e *Engine) runOnce(ctx context.Context, now time.Time, limit int) (fired i
 // that priority decides, and a group has no work that is due. It returns how
 // many rows it fired and how many cases it tried to start.
 func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, started int, err error) {
-	for fired < limit && e.sweeper.next.Load() <= now.UnixMilli() {
+	for fired < limit && e.sweeper.next.Reached(now) {
 		n, err := e.fireDue(ctx, now, min(batch, limit-fired))
 		fired += n
 		if err != nil {
 			return fired, 0, err
 		}
 	}
-	if e.sweeper.outbox.Load() <= now.UnixMilli() {
-		if err := e.outbox.dispatch(ctx, now); err != nil {
+	if e.sweeper.outbox.Reached(now) {
+		if err := e.dispatcher.Dispatch(ctx, now); err != nil {
 			return fired, 0, err
 		}
 	}
@@ -315,11 +291,11 @@ func (e *Engine) advanceStep(ctx context.Context, m *move) (over bool, err error
 // goes back.
 func (e *Engine) nextInstant(m *move) time.Time {
 	next := e.sweeper.head()
-	if next >= m.to.UnixMilli() {
+	if next.IsZero() || !next.Before(m.to) {
 		return m.to
 	}
-	if at := time.UnixMilli(next).UTC(); at.After(m.Now) {
-		return at
+	if next.After(m.Now) {
+		return next
 	}
 	return m.Now
 }

@@ -56,7 +56,7 @@ func rehearsalSender() *netmail.Address {
 }
 
 // Letter writes a mail to one of its recipients as an RFC 5322 message, as it would be
-// sent. It is an engine.WriteLetter.
+// sent. It is an outbox.WriteLetter.
 func (g *Gateway) Letter(key string, m *outbox.Mail, to string, at time.Time) ([]byte, error) {
 	if !validAddress(to) {
 		return nil, fmt.Errorf("%q is not an e-mail address", clean([]byte(to), 100))

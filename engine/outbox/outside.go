@@ -1,6 +1,7 @@
-// Package outbox has what is to be done outside the server on its way there: what
-// a delivery is and answers, how deliveries share lanes, when one is tried again,
-// and how a sandbox records it.
+// Package outbox has what is to be done outside the server: it delivers what is due,
+// in lanes that several deliveries share, tries again what has failed, and gives the
+// answers to the cases. It says what can be reached outside. In a sandbox it records
+// what would be delivered.
 package outbox
 
 import (

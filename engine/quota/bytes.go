@@ -78,3 +78,10 @@ func (b Bytes) full() error {
 // that, which concerns one user, from a full disk, upon which nothing can be
 // stored until there is room.
 var ErrUsedUp = errors.New("the quota is used up")
+
+// Unserved reports whether an error is the store's, which cannot serve now:
+// the same thing is tried again later, in the same order.
+func Unserved(err error) bool {
+	kind := errs.KindOf(err)
+	return kind == errs.Unavailable || kind == errs.Full && !errors.Is(err, ErrUsedUp)
+}

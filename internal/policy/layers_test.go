@@ -42,6 +42,7 @@ func sideways() map[[2]string]string {
 		{"engine/files", "engine/audit"}:            "an administrator who reads another's documents is written into the audit log",
 		{"engine/files", "engine/contents"}:         "a document has a content",
 		{"engine/files", "engine/quota"}:            "what is stored counts against its author's quota",
+		{"engine/outbox", "engine/quota"}:           "a full quota is a failure of its own, not the store's",
 		{"engine/account", "engine/audit"}:          "what is done to an account is written into the audit log",
 		{"internal/document", "internal/errs"}:      "a document's faults are part of the vocabulary of failure",
 		{"internal/label", "internal/clock"}:        "labels count in calendar months as durations do",

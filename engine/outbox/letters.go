@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"context"
@@ -18,7 +18,11 @@ import (
 
 // Letters are the mails that a sandbox would have sent, for administrators
 // (docs/contract/drive.md#mails-of-a-sandbox).
-type Letters struct{ *base }
+type Letters struct {
+	Store   store.Store
+	Write   WriteLetter // nil: none are kept
+	Sandbox bool
+}
 
 // WriteLetter writes a mail to one of its recipients as an RFC 5322 message. key is
 // that of the delivery, at its date.
@@ -27,13 +31,13 @@ type WriteLetter func(key string, m *machine.Mail, to string, at time.Time) ([]b
 // mostLetters is how many mails a sandbox keeps; the oldest go first.
 const mostLetters = 10_000
 
-// rehearse keeps what a mail would have been, for each of its recipients.
-func (e *base) rehearse(tx store.Tx, key string, m *machine.Mail, now time.Time) error {
-	if e.letter == nil {
+// Keep keeps what a mail would have been, for each of its recipients.
+func (e *Letters) Keep(tx store.Tx, key string, m *machine.Mail, now time.Time) error {
+	if e.Write == nil {
 		return nil
 	}
 	for _, to := range m.To {
-		content, err := e.letter(key, m, to, now)
+		content, err := e.Write(key, m, to, now)
 		if err != nil {
 			return errs.Wrap("write a mail to be looked at", err)
 		}
@@ -50,16 +54,16 @@ func (e *base) rehearse(tx store.Tx, key string, m *machine.Mail, now time.Time)
 
 // rehearseRow keeps what the mail of a row would have been, if it is one. Secrets
 // stay where they are: only their names are shown.
-func (e *deliveries) rehearseRow(tx store.Tx, row *store.OutboxRow, now time.Time) error {
+func (e *Dispatcher) rehearseRow(tx store.Tx, row *store.OutboxRow, now time.Time) error {
 	var r machine.Request
 	if err := json.Unmarshal(row.Request, &r); err != nil || r.Mail == nil {
 		return errs.Wrap("read the request "+row.Key, err)
 	}
-	e.withoutStrangers(r.Mail)
+	e.Reach.withoutStrangers(r.Mail)
 	if r.Mail.TextSecret != "" {
 		r.Mail.Text = "[the secret " + r.Mail.TextSecret + "]\n"
 	}
-	return e.rehearse(tx, row.Key, r.Mail, now)
+	return e.Letters.Keep(tx, row.Key, r.Mail, now)
 }
 
 // freeLetterName returns a name for a mail: "2012-11-09 12.34.56 ann@example.org.eml",
@@ -88,23 +92,23 @@ type letterForm struct {
 	Created string `json:"created"`
 }
 
-func letterResource(l *store.Letter) *Resource {
+func letterResource(l *store.Letter) *change.Resource {
 	etag := fmt.Sprintf(`"letter-%d"`, l.ID)
-	return &Resource{
+	return &change.Resource{
 		Name: l.Name, Seq: l.ID, Created: l.Created, Modified: l.Created, SourceSize: l.Size, SourceETag: etag, FormETag: etag, Definition: etag, Own: true,
 		Source: l.Content, Form: document.Form(letterForm{Name: l.Name, Size: l.Size, Created: l.Created.UTC().Format(time.RFC3339)}),
 	}
 }
 
 // Kept reports whether there are such mails: in a sandbox alone.
-func (e *Letters) Kept() bool { return e.sandbox }
+func (e *Letters) Kept() bool { return e.Sandbox }
 
 // Letters returns the mails, oldest first, for administrators. Source is left out.
-func (e *Letters) Letters(ctx context.Context, by identity.Principal) ([]Resource, error) {
-	if !by.Admin() || !e.sandbox {
+func (e *Letters) Letters(ctx context.Context, by identity.Principal) ([]change.Resource, error) {
+	if !by.Admin() || !e.Sandbox {
 		return nil, change.Absent("folder")
 	}
-	var out []Resource
+	var out []change.Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		all, err := r.Letters().All()
 		for i := range all {
@@ -116,8 +120,8 @@ func (e *Letters) Letters(ctx context.Context, by identity.Principal) ([]Resourc
 }
 
 // Letter returns a mail, for administrators. Source is the message.
-func (e *Letters) Letter(ctx context.Context, by identity.Principal, name string) (res *Resource, err error) {
-	if !by.Admin() || !e.sandbox {
+func (e *Letters) Letter(ctx context.Context, by identity.Principal, name string) (res *change.Resource, err error) {
+	if !by.Admin() || !e.Sandbox {
 		return nil, change.Absent("mail")
 	}
 	err = e.Store.View(ctx, func(r store.Reader) error {
@@ -135,9 +139,9 @@ func (e *Letters) Letter(ctx context.Context, by identity.Principal, name string
 }
 
 // DeleteLetter deletes a mail, for administrators.
-func (e *Letters) DeleteLetter(ctx context.Context, req Request, name string) error {
+func (e *Letters) DeleteLetter(ctx context.Context, req change.Request, name string) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
-		if !req.By.Admin() || !e.sandbox {
+		if !req.By.Admin() || !e.Sandbox {
 			return change.Absent("mail")
 		}
 		l, err := store.OrNil(tx.Letters().Get(name))

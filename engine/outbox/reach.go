@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"fmt"
@@ -10,21 +10,28 @@ import (
 	"flowdrive/route"
 )
 
-// checkReaches judges what a route names that is outside: hosts, addresses,
+// Reach says what can be reached outside the server.
+type Reach struct {
+	Outside   Outside
+	Callbacks Callbacks
+	IsUsers   func(address string) bool // whether an e-mail address is a user's
+}
+
+// Check judges what a route names that is outside: hosts, addresses,
 // commands and callbacks (docs/contract/routes.md#reaching-outside).
-func (e *deliveries) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
-	faults, _ = e.judgeReaches(reaches)
+func (e *Reach) Check(reaches []route.Reach) (faults []errs.Fault) {
+	faults, _ = e.judge(reaches)
 	return faults
 }
 
-// warnOfReaches judges the secrets that a route names. One that is not set yet can
+// Warn judges the secrets that a route names. One that is not set yet can
 // be set later, which changes no route, so that it is a warning.
-func (e *deliveries) warnOfReaches(reaches []route.Reach) (warnings []errs.Fault) {
-	_, warnings = e.judgeReaches(reaches)
+func (e *Reach) Warn(reaches []route.Reach) (warnings []errs.Fault) {
+	_, warnings = e.judge(reaches)
 	return warnings
 }
 
-func (e *deliveries) judgeReaches(reaches []route.Reach) (faults, warnings []errs.Fault) {
+func (e *Reach) judge(reaches []route.Reach) (faults, warnings []errs.Fault) {
 	for _, reach := range reaches {
 		detail, code := e.refuses(reach)
 		fault := errs.Fault{Pointer: reach.Pointer, Code: code, Detail: detail, Line: reach.Line, Column: reach.Column}
@@ -41,21 +48,21 @@ func (e *deliveries) judgeReaches(reaches []route.Reach) (faults, warnings []err
 
 // refuses says why something outside cannot be reached; it returns "" if it can
 // be.
-func (e *deliveries) refuses(reach route.Reach) (detail string, code errs.Code) {
+func (e *Reach) refuses(reach route.Reach) (detail string, code errs.Code) {
 	switch reach.Kind {
 	case route.ReachURL:
-		return e.outside.RefusesURL(reach.Name), errs.CodeRange
+		return e.Outside.RefusesURL(reach.Name), errs.CodeRange
 	case route.ReachAddress:
-		if e.isUsers(reach.Name) {
+		if e.IsUsers(reach.Name) {
 			return "", ""
 		}
-		return e.outside.RefusesAddress(reach.Name), errs.CodeRange
+		return e.Outside.RefusesAddress(reach.Name), errs.CodeRange
 	case route.ReachCommand:
-		return e.outside.RefusesCommand(reach.Name), errs.CodeNotFound
+		return e.Outside.RefusesCommand(reach.Name), errs.CodeNotFound
 	case route.ReachSecret, route.ReachSecretURL, route.ReachSecretMail, route.ReachSecretText:
-		return e.outside.RefusesSecret(reach.Kind, reach.Name), errs.CodeNotFound
+		return e.Outside.RefusesSecret(reach.Kind, reach.Name), errs.CodeNotFound
 	case route.ReachCallback:
-		if e.callbacks[reach.Name] == nil && !e.anyCalls {
+		if !e.Callbacks.Has(reach.Name) {
 			return fmt.Sprintf("there is no callback %q", reach.Name), errs.CodeNotFound
 		}
 	}
@@ -65,7 +72,7 @@ func (e *deliveries) refuses(reach route.Reach) (detail string, code errs.Code) 
 // withoutStrangers removes from a mail the addresses that its route could not
 // be stored with now: an administrator may have removed a domain since, or a
 // user may have gone. It says why, and returns "" if there are none.
-func (e *deliveries) withoutStrangers(m *machine.Mail) (refused string) {
+func (e *Reach) withoutStrangers(m *machine.Mail) (refused string) {
 	var why []string
 	for _, address := range m.Named {
 		if detail, _ := e.refuses(route.Reach{Kind: route.ReachAddress, Name: address}); detail != "" {
@@ -74,14 +81,4 @@ func (e *deliveries) withoutStrangers(m *machine.Mail) (refused string) {
 		}
 	}
 	return strings.Join(why, "; ")
-}
-
-// isUsers reports whether an e-mail address is a user's.
-func (e *deliveries) isUsers(address string) bool {
-	for _, p := range e.directory().Parties() {
-		if p.Email != "" && strings.EqualFold(p.Email, address) {
-			return true
-		}
-	}
-	return false
 }

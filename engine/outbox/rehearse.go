@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
-	"flowdrive/engine/outbox"
 	"flowdrive/route"
 	"flowdrive/store"
 )
@@ -17,13 +16,13 @@ import (
 type rehearsal struct {
 	event   machine.Event
 	failure error
-	output  outbox.Output
+	output  Output
 	again   time.Time // when it is tried again, zero for never
 }
 
 // askOutside asks the outside what would become of a delivery; nil if it cannot say.
-func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal {
-	with, can := e.outside.(outbox.Rehearser)
+func (e *Dispatcher) askOutside(row *store.OutboxRow, now time.Time) *rehearsal {
+	with, can := e.Reach.Outside.(Rehearser)
 	var request machine.Request
 	if row.Step == 0 || json.Unmarshal(row.Request, &request) != nil {
 		return nil
@@ -32,14 +31,14 @@ func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal 
 	if !can {
 		if reason := e.refusedSecret(&request); reason != "" {
 			row.Attempts++
-			out.failed(row, &request, &outbox.Final{Reason: reason}, now)
+			out.failed(row, &request, &Final{Reason: reason}, now)
 			return out
 		}
 		return nil
 	}
-	reply, failure, known := with.Rehearse(&outbox.Delivery{
+	reply, failure, known := with.Rehearse(&Delivery{
 		Key: row.Key, Attempt: int(row.Attempts) + 1, Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, Call: request.Call,
-		Wrote: func(o outbox.Output) { out.output = o },
+		Wrote: func(o Output) { out.output = o },
 	})
 	if !known {
 		return nil
@@ -48,7 +47,7 @@ func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal 
 	if failure == nil {
 		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
-			event.MediaType, event.Content = outbox.CleanType(reply.MediaType), reply.Content
+			event.MediaType, event.Content = CleanType(reply.MediaType), reply.Content
 		}
 		out.event = event
 		return out
@@ -60,12 +59,12 @@ func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal 
 // failed says what becomes of a delivery whose attempt has failed.
 func (r *rehearsal) failed(row *store.OutboxRow, request *machine.Request, failure error, now time.Time) {
 	r.failure = failure
-	how := outbox.HowFailed(failure)
-	if pause, again := outbox.NextAttempt(request, row.Key, row.Attempts, failure); again {
+	how := HowFailed(failure)
+	if pause, again := NextAttempt(request, row.Key, row.Attempts, failure); again {
 		r.again = now.Add(pause)
 		r.event = machine.Attempted{
 			Seq: row.Seq, Step: row.Step, Attempt: row.Attempts, Reason: failure.Error(), Again: r.again,
-			Until: outbox.LastAttempt(request, row.Key, row.Attempts, r.again),
+			Until: LastAttempt(request, row.Key, row.Attempts, r.again),
 		}
 		return
 	}
@@ -75,7 +74,7 @@ func (r *rehearsal) failed(row *store.OutboxRow, request *machine.Request, failu
 // refusedSecret says why a secret that a request names cannot be put in, "" if all can
 // be. A sandbox asks it so that a route which would fail outside for want of a secret
 // fails there, too.
-func (e *deliveries) refusedSecret(request *machine.Request) string {
+func (e *Dispatcher) refusedSecret(request *machine.Request) string {
 	var uses []route.Reach
 	add := func(kind route.ReachKind, names ...string) {
 		for _, name := range names {
@@ -94,7 +93,7 @@ func (e *deliveries) refusedSecret(request *machine.Request) string {
 		add(route.ReachSecretText, m.TextSecret)
 	}
 	for _, use := range uses {
-		if reason, _ := e.refuses(use); reason != "" {
+		if reason, _ := e.Reach.refuses(use); reason != "" {
 			return reason
 		}
 	}
@@ -102,8 +101,8 @@ func (e *deliveries) refusedSecret(request *machine.Request) string {
 }
 
 // writeRehearsal writes what would have become of a delivery.
-func (e *deliveries) writeRehearsal(tx store.Tx, row *store.OutboxRow, r *rehearsal, now time.Time) error {
-	err := journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) {
+func (e *Dispatcher) writeRehearsal(tx store.Tx, row *store.OutboxRow, r *rehearsal, now time.Time) error {
+	err := JournalOf(tx, stepOf(row), now, func(j *Journal) {
 		j.Begin(now)
 		j.Ended(now, r.failure, r.again)
 	})
@@ -113,19 +112,19 @@ func (e *deliveries) writeRehearsal(tx store.Tx, row *store.OutboxRow, r *rehear
 	if err != nil {
 		return err
 	}
-	c, err := e.prepareReply(tx, row, r.event, now)
+	write, err := e.Cases.Take(tx, row, r.event, now)
 	if err != nil {
 		return err
 	}
 	if r.again.IsZero() {
-		return e.writeReply(tx, row, r.event, c)
+		return e.writeReply(tx, row, r.event, write)
 	}
-	if c == nil {
-		return errors.New("engine: a delivery is rehearsed that no case waits for")
+	if write == nil {
+		return errors.New("outbox: a delivery is rehearsed that no case waits for")
 	}
-	if err := e.decider.write(tx, c); err != nil {
+	if _, err := write(tx); err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { e.sweeper.noteOutbox(r.again) })
+	tx.AfterCommit(func() { e.Note(r.again) })
 	return tx.Write().Outbox().Put(row.Key, r.again, row.Attempts)
 }

@@ -1,4 +1,4 @@
-package engine
+package outbox
 
 import (
 	"cmp"
@@ -8,50 +8,93 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
-	"flowdrive/engine/outbox"
+	"flowdrive/engine/quota"
+	"flowdrive/internal/clock"
 	"flowdrive/store"
 )
+
+// Dispatcher has the deliveries of the outbox made, and gives their answers to the
+// cases. Its fields are set once.
+type Dispatcher struct {
+	*change.Maker
+	Attempts
+	Due     *clock.Earliest // when something is due next, as far as it could be begun
+	Rouse   func()          // wakes who calls Dispatch
+	Cases   Cases
+	Reach   *Reach
+	Letters *Letters
+	Sandbox bool // nothing leaves the server
+	Log     zerolog.Logger
+}
+
+// Cases are the cases whose steps ask for deliveries.
+type Cases interface {
+	// Take decides what an event of a delivery does to its case. It returns nil if no
+	// case waits for the delivery.
+	Take(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (Write, error)
+	// NoteAttempt notes what became of an attempt; failure is nil if it got through.
+	NoteAttempt(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) error
+	// PutMessage stores a message of a case, in place of one with the same label.
+	PutMessage(tx store.Tx, c *store.Case, n machine.NewMessage, now time.Time) error
+}
+
+// Write writes what an event of a delivery does to its case. It reports whether the
+// case still waits for the delivery, which may be retried.
+type Write func(tx store.Tx) (waits bool, err error)
+
+// batch is how many rows of a lane a sandbox takes at once.
+const batch = 256
+
+// Note says that something of the outbox is due then; zero for never.
+func (e *Dispatcher) Note(due time.Time) {
+	if !due.IsZero() && e.Due.Lower(due) {
+		e.Rouse()
+	}
+}
 
 // leaseOfAttempt is for how long an attempt is waited for before it counts as
 // lost, as when the machine has lost power. One that takes longer has its lease
 // renewed.
 const leaseOfAttempt = 2 * time.Minute
 
-// openOutbox starts the deliveries. Those that were under way when the server
+// Begin starts the deliveries. Those that were under way when the server
 // ended come first. Nobody knows what became of them. A command is not run again
 // unless its step allows it; the others are made at least once, and a repeated
 // attempt has the same key.
-func (e *deliveries) openOutbox(ctx context.Context) (drain func() int) {
-	drain = e.dispatcher.Open()
-	if e.sweeper.outbox.Load() == never {
+func (e *Dispatcher) Begin(ctx context.Context) (drain func() int) {
+	drain = e.Open()
+	if e.Due.Empty() {
 		return drain // nothing is in it
 	}
 	now := e.Clock.Now()
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
-		tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
+		tx.AfterCommit(func() { e.Note(now) })
 		return tx.Write().Outbox().Release(now)
 	})
 	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("outbox: could not release the deliveries left over from the last run; they are looked at when their time is over")
+		e.Log.Error().Err(err).Msg("outbox: could not release the deliveries left over from the last run; they are looked at when their time is over")
 	}
 	return drain
 }
 
-// dispatch has done what is due in the outbox, as far as there is room, and
+// Dispatch has done what is due in the outbox, as far as there is room, and
 // finds out when something is due next. The sweeper's lock must be held.
-func (e *deliveries) dispatch(ctx context.Context, now time.Time) (err error) {
-	e.sweeper.outbox.Store(never) // commits and landings from here on lower it again
+func (e *Dispatcher) Dispatch(ctx context.Context, now time.Time) (err error) {
+	e.Due.Forget() // commits and landings from here on lower it again
 	defer func() {
 		if err != nil {
-			e.sweeper.lowerOutbox(now) // try again, but not at once
+			e.Due.Lower(now) // try again, but not at once
 		}
 	}()
 	rows, err := e.dueOutbox(ctx, now)
 	if err != nil {
 		return err
 	}
-	if e.sandbox {
+	if e.Sandbox {
 		err = e.record(ctx, rows, now)
 	} else {
 		err = e.send(ctx, rows, now)
@@ -63,20 +106,20 @@ func (e *deliveries) dispatch(ctx context.Context, now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	e.sweeper.noteOutbox(next)
+	e.Note(next)
 	return nil
 }
 
 // roomIn returns how many rows of a lane may be taken now.
-func (e *deliveries) roomIn(lane string) int {
-	if e.sandbox {
+func (e *Dispatcher) roomIn(lane string) int {
+	if e.Sandbox {
 		return batch
 	}
-	return e.dispatcher.Room(lane)
+	return e.Room(lane)
 }
 
 // dueOutbox returns what is due, as many of each lane as there is room for.
-func (e *deliveries) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
+func (e *Dispatcher) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		if err != nil {
@@ -100,7 +143,7 @@ func (e *deliveries) dueOutbox(ctx context.Context, now time.Time) (rows []store
 
 // nextOutbox returns when something is due next in a lane that has room, zero
 // for never: of the others a landing tells.
-func (e *deliveries) nextOutbox(ctx context.Context) (next time.Time, err error) {
+func (e *Dispatcher) nextOutbox(ctx context.Context) (next time.Time, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		for _, lane := range lanes {
@@ -117,12 +160,12 @@ func (e *deliveries) nextOutbox(ctx context.Context) (next time.Time, err error)
 // still has its lease renewed, but not one whose end is stored and that is only about
 // to leave the dispatcher: what is due of it then is its next attempt. Of one that was begun and is not under way the end
 // is not known: the server has ended since, or could not record it.
-func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *Dispatcher) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	units := make([]func(store.Tx) error, len(rows))
 	leased, lost := make([]bool, len(rows)), make([]bool, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		renews := e.dispatcher.Running(row.Key)
+		renews := e.Running(row.Key)
 		lost[i] = row.Flying && !renews
 		units[i] = func(tx store.Tx) error {
 			if renews && !row.Flying {
@@ -136,7 +179,7 @@ func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.
 			if err != nil || !leased[i] || lost[i] {
 				return err
 			}
-			return journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { j.Begin(now) })
+			return JournalOf(tx, stepOf(row), now, func(j *Journal) { j.Begin(now) })
 		}
 	}
 	for i, err := range store.InParts(ctx, e.Store, units) {
@@ -145,29 +188,29 @@ func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.
 		}
 		if leased[i] {
 			row := rows[i]
-			e.dispatcher.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row, lost[i]) })
+			e.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row, lost[i]) })
 		}
 	}
 	return nil
 }
 
 // errLost is the error of an attempt whose end is not known.
-var errLost = &outbox.Failed{Kind: machine.FailureFault, Err: &outbox.Final{Reason: "the server ended while it ran, or could not record its end; what became of it is not known"}}
+var errLost = &Failed{Kind: machine.FailureFault, Err: &Final{Reason: "the server ended while it ran, or could not record its end; what became of it is not known"}}
 
 // attempt makes one attempt. If the end of the last one is lost, that is recorded
 // first, and there is another one only if it may be repeated.
-func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow, lost bool) {
+func (e *Dispatcher) attempt(ctx context.Context, row *store.OutboxRow, lost bool) {
 	defer func() {
-		if e.dispatcher.End(row) {
-			e.sweeper.noteOutbox(e.Clock.Now())
+		if e.End(row) {
+			e.Note(e.Clock.Now())
 		}
 	}()
 	var request machine.Request
-	var reply *outbox.Reply
+	var reply *Reply
 	failure := json.Unmarshal(row.Request, &request)
 	switch {
 	case failure != nil:
-		failure = &outbox.Final{Reason: "the request cannot be read: " + failure.Error()}
+		failure = &Final{Reason: "the request cannot be read: " + failure.Error()}
 	case lost:
 		failure = errLost
 	default:
@@ -180,49 +223,49 @@ func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow, lost boo
 	// stopped.
 	ctx = context.WithoutCancel(ctx)
 	err := e.finishDelivery(ctx, row, &request, reply, failure)
-	if err == nil || unserved(err) {
+	if err == nil || quota.Unserved(err) {
 		return // unserved: its lease brings it back, as lost
 	}
-	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
+	e.Log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
 	if err := e.Store.Update(ctx, func(tx store.Tx) error {
 		if row.Step == 0 {
 			return e.endRow(tx, row) // others wait for it
 		}
 		return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts)
 	}); err != nil {
-		e.log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
+		e.Log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
 	}
 }
 
 // deliver does what a row asks for.
-func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow, request *machine.Request) (reply *outbox.Reply, err error) {
+func (e *Dispatcher) deliver(ctx context.Context, row *store.OutboxRow, request *machine.Request) (reply *Reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longestAttempt(request))
 	defer cancel()
 	if call := request.Call; call != nil {
-		answer, err := e.callBack(ctx, call.Name, outbox.CallbackInput{Key: row.Key, Case: call.Case, Value: call.Value})
+		answer, err := e.Reach.Callbacks.Call(ctx, call.Name, CallbackInput{Key: row.Key, Case: call.Case, Value: call.Value})
 		if err != nil {
-			return nil, &outbox.Failed{Kind: machine.FailureFault, Err: err}
+			return nil, &Failed{Kind: machine.FailureFault, Err: err}
 		}
-		return &outbox.Reply{MediaType: "application/json", Content: answer}, nil
+		return &Reply{MediaType: "application/json", Content: answer}, nil
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
-			e.log.Error().Str("lane", row.Lane).Any("panic", trouble).Msg("outbox: a delivery panicked")
+			e.Log.Error().Str("lane", row.Lane).Any("panic", trouble).Msg("outbox: a delivery panicked")
 			err = errors.New("an internal error; the server's log has it")
 		}
 	}()
 	refused := ""
 	if m := request.Mail; m != nil {
-		if refused = e.withoutStrangers(m); len(m.To) == 0 && len(m.ToSecrets) == 0 {
-			return nil, &outbox.Final{Reason: refused}
+		if refused = e.Reach.withoutStrangers(m); len(m.To) == 0 && len(m.ToSecrets) == 0 {
+			return nil, &Final{Reason: refused}
 		}
 	}
-	reply, err = e.outside.Deliver(ctx, &outbox.Delivery{
+	reply, err = e.Reach.Outside.Deliver(ctx, &Delivery{
 		Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News,
-		Wrote: func(o outbox.Output) { e.wrote(ctx, row, o) },
+		Wrote: func(o Output) { e.wrote(ctx, row, o) },
 	})
 	if err == nil && refused != "" {
-		err = &outbox.Final{Reason: refused}
+		err = &Final{Reason: refused}
 	}
 	return reply, err
 }
@@ -241,7 +284,7 @@ func longestAttempt(r *machine.Request) time.Duration {
 
 // record keeps what would be sent as messages of the cases: nothing leaves a
 // sandbox (docs/contract/drive.md#8-sandbox-mode).
-func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *Dispatcher) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	slices.SortFunc(rows, func(a, b store.OutboxRow) int { // as it was asked for, lanes aside
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})
@@ -253,7 +296,7 @@ func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now tim
 			if rehearsed != nil {
 				return e.writeRehearsal(tx, row, rehearsed, now)
 			}
-			content, err := outbox.Record(row)
+			content, err := Record(row)
 			if err != nil {
 				return err
 			}
@@ -261,22 +304,22 @@ func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now tim
 				return err
 			}
 			event := machine.Recorded{Seq: row.Seq, Step: row.Step, Content: content}
-			c, err := e.prepareReply(tx, row, event, now)
+			write, err := e.Cases.Take(tx, row, event, now)
 			if err != nil {
 				return err
 			}
-			return e.writeReply(tx, row, event, c)
+			return e.writeReply(tx, row, event, write)
 		}
 	}
 	for i, err := range store.InParts(ctx, e.Store, units) {
-		err = e.runPrefetched(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
+		err = e.Ahead(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
 		if err == nil {
 			continue
 		}
-		if ctx.Err() != nil || unserved(err) {
+		if ctx.Err() != nil || quota.Unserved(err) {
 			return err
 		}
-		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("outbox: could not record what would be sent; it stays in the outbox")
+		e.Log.Error().Err(err).Str("key", rows[i].Key).Msg("outbox: could not record what would be sent; it stays in the outbox")
 		if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
 			return err
 		}
