@@ -28,6 +28,7 @@ type actionForm struct {
 	Leads       map[string]string
 	Comment     string
 	Resolutions []option
+	Others      []otherAction // that can be chosen, and ask for a resolution
 	Outputs     []option
 	Fields      []*field
 	To          string // whom it is delegated to
@@ -39,6 +40,12 @@ type actionForm struct {
 	Moved       string // a 409 in words
 	Last        string // what was done last in the case
 	Faults      map[string]string
+}
+
+// otherAction is another action of a form, with the resolutions that it needs.
+type otherAction struct {
+	Name, Title string
+	Resolutions []option
 }
 
 // formOptions say where a form stands and what it begins with.
@@ -135,8 +142,11 @@ func (x *visit) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 	a := &view.Route.Actions[t.Action]
 	if f.Do == "perform" {
 		typed, _ := x.Sent("resolution")
-		for _, r := range a.Resolutions {
-			f.Resolutions = append(f.Resolutions, option{Value: r.Name, Title: cmp.Or(r.Title, r.Name), Chosen: typed == r.Name})
+		f.Resolutions = resolutionsOf(a, typed)
+		for _, c := range f.Choices {
+			if i := view.Route.Action(c.Value); c.Value != f.Name && i >= 0 && i < len(view.Route.Actions) && len(view.Route.Actions[i].Resolutions) > 0 {
+				f.Others = append(f.Others, otherAction{c.Value, c.Title, resolutionsOf(&view.Route.Actions[i], typed)})
+			}
 		}
 		f.Fields = fieldsOf(a.Form, view.Case.Xattrs)
 		x.fill(f.Fields, f.Prefix)
@@ -147,6 +157,14 @@ func (x *visit) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 			f.Outputs = append(f.Outputs, option{Value: out.Name, Title: out.Name, Chosen: typed == out.Name})
 		}
 	}
+}
+
+// resolutionsOf returns the resolutions of an action, as one can choose them.
+func resolutionsOf(a *route.Action, typed string) (out []option) {
+	for _, r := range a.Resolutions {
+		out = append(out, option{Value: r.Name, Title: cmp.Or(r.Title, r.Name), Chosen: typed == r.Name})
+	}
+	return out
 }
 
 // leadsText returns the title of the state that the action leads to, if that is certain.
@@ -189,11 +207,12 @@ func (x *visit) lastOf(view *engine.CaseView) string {
 	return cmp.Or(text, last.Action) + " by " + x.Queries.Person(last.By).Shown() + ", " + x.Words.Moment(last.At)
 }
 
-// curlOf adds the curl line of the form as it stands.
+// curlOf adds the curl line of the form as it stands. If a resolution is needed and none
+// is chosen yet, it has the first.
 func (x *visit) curlOf(f *actionForm) {
 	v := url.Values{"case": {strconv.FormatInt(f.Case, 10)}, "action": {f.Name}, "do": {f.Do}, "comment": {f.Comment}, "to": {f.To}}
-	for _, r := range f.Resolutions {
-		if r.Chosen {
+	for i, r := range f.Resolutions {
+		if r.Chosen || i == 0 {
 			v.Set("resolution", r.Value)
 		}
 	}

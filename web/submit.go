@@ -30,7 +30,8 @@ type notice struct {
 	Link string // "" for none
 	Name string // of the link
 
-	Items []noticeItem // what became of each of several
+	Items  []noticeItem // what became of each of several
+	Failed bool         // some of it was refused
 }
 
 // noticeItem is one of several things that a notice tells of.

@@ -50,10 +50,20 @@ func doTask(x *visit, v url.Values) (*act, error) {
 	if v.Get("action") == "" {
 		return nil, errs.New(errs.BadParameter, "The form names no action.")
 	}
+	dropResolution(views[0], v)
 	return &act{
 		requests: []driveRequest{taskRequest(v, fieldsFor(views[0], v.Get("action")))},
 		done:     func(answers []*driveAnswer) notice { return x.saidOf(views[0], v, answers[0]) },
 	}, nil
+}
+
+// dropResolution removes a resolution that is not one of the action: it was chosen for
+// another action of the same form.
+func dropResolution(view *engine.CaseView, v url.Values) {
+	i := view.Route.Action(v.Get("action"))
+	if i < 0 || i >= len(view.Route.Actions) || len(view.Route.Actions[i].Resolutions) == 0 {
+		v.Del("resolution")
+	}
 }
 
 // fieldsFor returns the fields of the form of an action.
@@ -112,6 +122,7 @@ func pastOf(view *engine.CaseView, action, do string) string {
 // performSeveral performs one action in several cases, one after the other.
 func performSeveral(x *visit, v url.Values) (*act, error) {
 	name, action, _ := strings.Cut(v.Get("each"), "/")
+	action, resolution, _ := strings.Cut(action, "/")
 	ids := v["select"]
 	if action == "" || len(ids) == 0 {
 		return nil, errs.New(errs.BadParameter, "Choose cases, and what is to be done in them.")
@@ -140,7 +151,7 @@ func performSeveral(x *visit, v url.Values) (*act, error) {
 			continue
 		}
 		done = append(done, view)
-		a.requests = append(a.requests, taskRequest(url.Values{"case": {strconv.FormatInt(view.Case.ID, 10)}, "action": {action}, "comment": {v.Get("comment")}}, nil))
+		a.requests = append(a.requests, taskRequest(url.Values{"case": {strconv.FormatInt(view.Case.ID, 10)}, "action": {action}, "resolution": {resolution}, "comment": {v.Get("comment")}}, nil))
 	}
 	if len(done) == 0 {
 		return nil, errs.New(errs.BadParameter, "None of the cases can be done like this.")
@@ -156,13 +167,14 @@ func saidOfSeveral(action string, done, left []*engine.CaseView, answers []*driv
 	for i, view := range done {
 		item := noticeItem{Link: fmt.Sprintf("/cases/%d", view.Case.ID), Name: fmt.Sprintf("%d %s", view.Case.ID, titleOf(view))}
 		if answers[i].status >= http.StatusBadRequest {
-			item.Text = "not: " + readRefusal(answers[i]).Detail
+			item.Text, said.Failed = "not: "+readRefusal(answers[i]).Detail, true
 		} else {
 			n++
 		}
 		said.Items = append(said.Items, item)
 	}
 	for _, view := range left {
+		said.Failed = true
 		said.Items = append(said.Items, noticeItem{Link: fmt.Sprintf("/cases/%d", view.Case.ID), Name: fmt.Sprintf("%d %s", view.Case.ID, titleOf(view)), Text: "not: it is of another route."})
 	}
 	past := strings.TrimSuffix(lowerFirst(pastOf(done[0], action, "")), ".")

@@ -47,7 +47,19 @@ type dueView struct {
 }
 
 // bulkAction is what can be done with several cases at once.
-type bulkAction struct{ Route, Action, Title string }
+type bulkAction struct{ Route, Action, Resolution, Title string }
+
+// bulkActions returns the ways in which an action can be performed in several cases: one,
+// or one a resolution.
+func bulkActions(view *engine.CaseView, t *shownTask) (out []bulkAction) {
+	for _, r := range view.Route.Actions[t.Action].Resolutions {
+		out = append(out, bulkAction{view.Case.RouteName, t.name, r.Name, t.title + ": " + cmp.Or(r.Title, r.Name)})
+	}
+	if out == nil {
+		out = append(out, bulkAction{view.Case.RouteName, t.name, "", t.title})
+	}
+	return out
+}
 
 // titleOf returns what a case is called: its title, else that of its route.
 func titleOf(v *engine.CaseView) string { return cmp.Or(v.Case.Title, routeTitle(v)) }
@@ -219,8 +231,10 @@ func (x *visit) addButtons(v *tasksView, row *taskRow, view *engine.CaseView, mi
 			menu = append(menu, menuOf(view, t, func(verb, do string) anchor { return anchor{Label: of(verb, t), Href: open(t.name, do)} })...)
 			if v.List == engine.WorklistOffered {
 				row.Bulk = append(row.Bulk, t.name)
-				if b := (bulkAction{view.Case.RouteName, t.name, t.title}); !slices.Contains(v.Bulk, b) {
-					v.Bulk = append(v.Bulk, b)
+				for _, b := range bulkActions(view, t) {
+					if !slices.Contains(v.Bulk, b) {
+						v.Bulk = append(v.Bulk, b)
+					}
 				}
 			}
 		}

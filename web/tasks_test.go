@@ -105,6 +105,54 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+// TestSeveralWithResolution: what needs a resolution is offered once a resolution, and
+// what was refused is an error with each case named.
+func TestSeveralWithResolution(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	page := b.get(t, "/tasks").body
+	for _, want := range []string{`value="expense/refuse/receipt"`, `value="expense/refuse/private"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(page, `value="expense/refuse"`) {
+		t.Error("it can be refused without a resolution")
+	}
+	opened := b.get(t, "/tasks?open=17.approve").body
+	if form := textOf(opened, "t17"); !strings.Contains(form, "Resolution of Refuse") || !strings.Contains(form, "There is no receipt") {
+		t.Errorf("the form of Approve and Refuse: %s", form)
+	}
+	refuse := html.UnescapeString(b.get(t, "/tasks?open=17.refuse").body)
+	if !strings.Contains(refuse, `"resolution": "receipt"`) {
+		t.Error("the curl line has no resolution")
+	}
+	if got := b.post(t, "/tasks", "do", "several", "each", "expense/refuse/receipt", "select", "17"); got.status != 303 {
+		t.Fatalf("got %d %s", got.status, got.body)
+	}
+	if got := b.get(t, "/tasks"); !strings.Contains(textOf(got.body, "notice"), "1 of 1 refused.") || !strings.Contains(got.body, `class="note info" role="status" id="notice"`) {
+		t.Errorf("the notice says %q", textOf(got.body, "notice"))
+	}
+	if stored := g.must(t, "ann", 200, "GET", "/dav/Workflow/Cases/17.json", "").body; !strings.Contains(stored, `"resolution": "receipt"`) {
+		t.Errorf("the case is %s", stored)
+	}
+	b.post(t, "/tasks", "do", "several", "each", "expense/refuse/receipt", "select", "17")
+	if got := b.get(t, "/tasks"); !strings.Contains(textOf(got.body, "notice"), "17 Two monitors for the lab not:") || !strings.Contains(got.body, `class="note bad" role="alert" id="notice"`) {
+		t.Errorf("a refusal is told so: %s", textOf(got.body, "notice"))
+	}
+	// A resolution that was chosen for another action is not sent.
+	g.must(t, "bob", 201, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "expense", "title": "Lamp", "xattrDict": {"amount": 90}}`)
+	lamp := regexp.MustCompile(`value="(\d+)" aria-label="Select Lamp"`).FindStringSubmatch(b.get(t, "/tasks").body)
+	if lamp == nil {
+		t.Fatal("there is no case to be selected")
+	}
+	if got := b.post(t, "/tasks", "do", "perform", "case", lamp[1], "action", "approve", "resolution", "receipt"); got.status != 303 {
+		t.Errorf("approved with a resolution of Refuse: %d %s", got.status, textOf(got.body, "main"))
+	}
+}
+
 // TestTaskPages: the pages of a list have every case once, in one order.
 func TestTaskPages(t *testing.T) {
 	t.Parallel()
