@@ -165,6 +165,20 @@ func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 	return o.err()
 }
 
+// TryMail connects to the mail server and logs in there as for a mail, and sends none. It
+// returns nil if there is no mail server.
+func (g *Gateway) TryMail(ctx context.Context) error {
+	if g.Mail == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.limits.mail)
+	defer cancel()
+	if err := g.handOver(ctx, nil); err != nil {
+		return fmt.Errorf("mail server %s: %w", g.Mail.host, err)
+	}
+	return nil
+}
+
 // handOver sends the messages over one connection. Each says what became of it.
 func (g *Gateway) handOver(ctx context.Context, messages []*mail.Msg) error {
 	s := g.Mail

@@ -22,6 +22,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/account"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/jqworker"
 	"flowdrive/internal/password"
@@ -211,10 +212,18 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 }
 
 // asOperator serves the drive as an administrator. It also answers whether the
-// server is up.
+// server is up, and whether it is ready.
 func (a *app) asOperator(drive http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/readyz" {
+		switch r.URL.Path {
+		case "/readyz": // it is up, whatever it can do
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case healthPath:
+			if err := a.disk.ready(a.engine.Ready)(r.Context()); err != nil {
+				server.WriteError(w, r, errs.New(errs.Unavailable, "The server is not ready: %v", err))
+				return
+			}
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}

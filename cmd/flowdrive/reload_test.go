@@ -25,13 +25,18 @@ import (
 // certificateFiles writes a certificate with that serial number and its key.
 func certificateFiles(t *testing.T, folder string, serial int64) (certFile, keyFile string) {
 	t.Helper()
+	return writeCertificate(t, folder, &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "flowdrive"},
+		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
+	})
+}
+
+// writeCertificate signs a certificate with a key of its own, and writes both.
+func writeCertificate(t *testing.T, folder string, template *x509.Certificate) (certFile, keyFile string) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "flowdrive"},
-		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/internal/clock"
+	"flowdrive/notify"
+	"flowdrive/store/backup"
+)
+
+const (
+	littleRoom   = 1 << 30             // bytes; less is said
+	soonExpires  = 14 * 24 * time.Hour // of a certificate
+	oldBackup    = 48 * time.Hour
+	doctorWait   = 20 * time.Second // of a check that asks others
+	firstRelease = 2026             // no clock is right that is before this year
+)
+
+// errToDo says that a check has found something.
+var errToDo = errors.New("there is something to do")
+
+func doctorCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look whether the server has what it needs",
+		Long: "Looks at the settings, the data folder, the disk, the clock, the time zones, the\n" +
+			"certificate, the mail server, the public address and the backups, and prints a line for\n" +
+			"each: \"ok\", or \"todo\" with what to do. It changes nothing and sends no mail. Give it\n" +
+			"the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := &doctor{settings: &s, now: time.Now(), out: cmd.OutOrStdout()}
+			return d.run(cmd.Context(), s.faults(cmd))
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+// doctor makes checks and prints what each has found.
+type doctor struct {
+	settings *settings
+	now      time.Time
+	out      io.Writer
+}
+
+// advice is a finding that is no fault: it is printed as a note.
+type advice struct{ error }
+
+// run makes all checks. Without settings that can be used it makes none of the others.
+func (d *doctor) run(ctx context.Context, wrong error) error {
+	checks := []struct {
+		name  string
+		check func(context.Context) (string, error)
+	}{
+		{"settings", func(context.Context) (string, error) { return "in order", wrong }},
+		{"data folder", d.folder},
+		{"server", d.server},
+		{"disk", d.room},
+		{"clock", d.clock},
+		{"time zones", d.zones},
+		{"certificate", d.certificate},
+		{"mail server", d.mail},
+		{"public address", d.address},
+		{"backups", d.backups},
+	}
+	if wrong != nil {
+		checks = checks[:1]
+	}
+	var toDo error
+	for _, c := range checks {
+		within, cancel := context.WithTimeout(ctx, doctorWait)
+		good, err := c.check(within)
+		cancel()
+		lines := []string{fmt.Sprintf("ok    %s: %s\n", c.name, good)}
+		if err != nil {
+			word := "todo"
+			if _, harmless := errors.AsType[advice](err); harmless {
+				word = "note"
+			} else {
+				toDo = errToDo
+			}
+			lines = lines[:0]
+			for line := range strings.Lines(err.Error()) {
+				lines = append(lines, fmt.Sprintf("%s  %s: %s\n", word, c.name, strings.TrimRight(line, "\n")))
+			}
+		}
+		if _, err := io.WriteString(d.out, strings.Join(lines, "")); err != nil {
+			return err
+		}
+	}
+	return toDo
+}
+
+// folder looks at the data folder and who may read it.
+func (d *doctor) folder(context.Context) (string, error) {
+	path := d.settings.data
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%s does not exist; the first \"flowdrive serve\" makes it, or --data names another", path)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a folder", path)
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		return "", fmt.Errorf("others on this machine can open %s; run: chmod 700 %s", path, path)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() && os.Geteuid() != 0 {
+		return "", fmt.Errorf("%s belongs to another user; run this as the user of the server", path)
+	}
+	if _, err := os.Stat(filepath.Join(path, databaseName)); err != nil {
+		return "", fmt.Errorf("there is no database in it; restore a backup, or let --data name another folder: %w", err)
+	}
+	return path, nil
+}
+
+func (d *doctor) server(ctx context.Context) (string, error) {
+	unlock, err := lockExisting(d.settings.data)
+	if err == nil {
+		return "", errors.Join(advice{errors.New("it is not running")}, unlock())
+	}
+	if !errors.Is(err, errLocked) {
+		return "", advice{errors.New("it is not running")}
+	}
+	return "is running and ready", askHealth(ctx, d.settings.data)
+}
+
+func (d *doctor) room(context.Context) (string, error) {
+	var s syscall.Statfs_t
+	path := d.settings.data
+	err := syscall.Statfs(path, &s)
+	for errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		err = syscall.Statfs(path, &s)
+	}
+	if err != nil {
+		return "", fmt.Errorf("look how much room there is: %w", err)
+	}
+	free := s.Bavail * uint64(s.Bsize)
+	if uint64(s.Flags)&readOnlyDisk != 0 {
+		return "", fmt.Errorf("the file system of %s is read-only; mount it for writing", path)
+	}
+	if free < littleRoom {
+		return "", fmt.Errorf("%d MiB are free; make room: below %d KiB nothing is stored any more", free>>20, lowSpace>>10)
+	}
+	return fmt.Sprintf("%d GiB are free", free>>30), nil
+}
+
+// clock compares the time with that at which the database was last written.
+func (d *doctor) clock(context.Context) (string, error) {
+	if d.now.Year() < firstRelease {
+		return "", fmt.Errorf("it is %s here; set the clock, and let it be kept by NTP", d.now.Format(time.RFC3339))
+	}
+	info, err := os.Stat(filepath.Join(d.settings.data, databaseName))
+	if err == nil && info.ModTime().After(d.now.Add(time.Minute)) {
+		return "", fmt.Errorf("it is %s here, and the database was written at %s; set the clock", d.now.Format(time.RFC3339), info.ModTime().Format(time.RFC3339))
+	}
+	return d.now.Format(time.RFC3339), nil
+}
+
+func (d *doctor) zones(context.Context) (string, error) {
+	for _, name := range []string{"Europe/Berlin", "America/New_York", "Asia/Kolkata", d.settings.timezone} {
+		if new(clock.Zones).Zone(name) == nil {
+			return "", fmt.Errorf("%s is not known; install the package tzdata", name)
+		}
+	}
+	return "known; the server's own is " + d.settings.timezone, nil
+}
+
+// certificate looks at when it expires and for which names it is.
+func (d *doctor) certificate(context.Context) (string, error) {
+	if d.settings.tlsCert == "" {
+		return "none is set; that is right on loopback, and behind a proxy that has one", nil
+	}
+	pair, err := tls.LoadX509KeyPair(d.settings.tlsCert, d.settings.tlsKey)
+	if err != nil {
+		return "", fmt.Errorf("%s with %s cannot be used: %w", d.settings.tlsCert, d.settings.tlsKey, err)
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", d.settings.tlsCert, err)
+	}
+	until := leaf.NotAfter.Format(time.DateOnly)
+	switch left := leaf.NotAfter.Sub(d.now); {
+	case left <= 0:
+		return "", fmt.Errorf("it has expired on %s; renew it", until)
+	case d.now.Before(leaf.NotBefore):
+		return "", fmt.Errorf("it is good only from %s on; look at the clock, or take another", leaf.NotBefore.Format(time.RFC3339))
+	case left < soonExpires:
+		return "", fmt.Errorf("it expires on %s; renew it", until)
+	}
+	names := slices.Clone(d.settings.publicNames)
+	if u, err := url.Parse(d.settings.publicURL); err == nil && u.Hostname() != "" {
+		names = append(names, u.Hostname())
+	}
+	var wrong []error
+	for _, name := range names {
+		if err := leaf.VerifyHostname(name); err != nil {
+			wrong = append(wrong, fmt.Errorf("it is not for %s, by which clients call the server: %w", name, err))
+		}
+	}
+	return "good until " + until, errors.Join(wrong...)
+}
+
+func (d *doctor) mail(ctx context.Context) (string, error) {
+	c, err := d.settings.outside.gateway()
+	if err != nil {
+		return "", err
+	}
+	if c.Mail == nil {
+		return "", advice{errors.New("none is set; people are told nothing by mail; --smtp names one")}
+	}
+	c.Clock, c.Version = clock.Real{}, version()
+	if err := notify.New(c).TryMail(ctx); err != nil {
+		return "", fmt.Errorf("%w; look at --smtp, its user and its password", err)
+	}
+	return "takes mails from this server", nil
+}
+
+// address asks the server by the address that people have.
+func (d *doctor) address(ctx context.Context) (string, error) {
+	if d.settings.publicURL == "" {
+		return "", advice{errors.New("none is set; links in mails and calendars are paths; --public-url names it")}
+	}
+	at := strings.TrimRight(d.settings.publicURL, "/") + "/version"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("nobody answers there: %w; look at the proxy, the name and the firewall", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), `"flowdrive"`) {
+		return "", fmt.Errorf("%s answers %s, and it is not Flowdrive; look at the proxy", at, resp.Status)
+	}
+	return d.settings.publicURL + " leads to Flowdrive", nil
+}
+
+func (d *doctor) backups(context.Context) (string, error) {
+	to := d.settings.backup.to
+	if to == "" {
+		return "", advice{errors.New("the server makes none; --backup-to lets it, unless \"flowdrive backup\" is run by something else")}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find the name of this machine: %w", err)
+	}
+	last, err := backup.Latest(backup.Config{Data: d.settings.data, To: to, Host: host})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look into %s: %w", to, err)
+	case last.IsZero():
+		return "", fmt.Errorf("there is none in %s yet; run: flowdrive backup --data %s %s", to, d.settings.data, to)
+	case d.now.Sub(last) > oldBackup:
+		return "", fmt.Errorf("the last good one is of %s; the log of the server says why there is none since", last.Format(time.RFC3339))
+	}
+	return "the last good one is of " + last.Format(time.RFC3339), nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/internal/mailbox"
+)
+
+// TestDoctorLooksAtCertificates: one that has expired, that soon will, or that is for
+// other names is told.
+func TestDoctorLooksAtCertificates(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	certFile, keyFile := writeCertificate(t, t.TempDir(), &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotBefore: begin, NotAfter: begin.AddDate(0, 3, 0),
+	})
+	for _, test := range []struct {
+		days      int
+		publicURL string
+		want      string
+	}{
+		{1, "https://localhost", ""},
+		{1, "https://flow.example.org", "it is not for flow.example.org"},
+		{-1, "", "it is good only from 2026-11-01T12:00:00Z on"},
+		{80, "", "it expires on 2027-02-01; renew it"},
+		{100, "", "it has expired on 2027-02-01; renew it"},
+	} {
+		d := &doctor{settings: &settings{tlsCert: certFile, tlsKey: keyFile, publicURL: test.publicURL}, now: begin.AddDate(0, 0, test.days)}
+		good, err := d.certificate(t.Context())
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("day %d: %v", test.days, err)
+		case test.want == "" && good != "good until 2027-02-01":
+			t.Errorf("day %d: %q", test.days, good)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("day %d: %v; want %q", test.days, err, test.want)
+		}
+	}
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	d := &doctor{settings: &settings{tlsCert: certFile, tlsKey: keyFile}, now: begin}
+	if _, err := d.certificate(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be used") {
+		t.Errorf("without its key: %v", err)
+	}
+}
+
+// TestDoctorTriesTheMailServer: it logs in, and sends nothing.
+func TestDoctorTriesTheMailServer(t *testing.T) {
+	t.Parallel()
+	box := mailbox.Start(t, mailbox.Options{})
+	s := &settings{timezone: "UTC", addr: "127.0.0.1:0", data: t.TempDir()}
+	s.outside.smtp, s.outside.mailFrom = "smtp://"+box.Address, "flow@example.org"
+	var out bytes.Buffer
+	d := &doctor{settings: s, now: time.Now(), out: &out}
+	if good, err := d.mail(t.Context()); err != nil || good != "takes mails from this server" {
+		t.Errorf("%q, %v", good, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.mail(ended); err == nil || !strings.Contains(err.Error(), "look at --smtp") {
+		t.Errorf("one that does not answer: %v", err)
+	}
+}
+
+// TestDoctorLooksAtTheClock: what was written later than now is told.
+func TestDoctorLooksAtTheClock(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	path := filepath.Join(data, databaseName)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		now, written time.Time
+		want         string
+	}{
+		{now, now, ""},
+		{now, now.Add(time.Hour), "set the clock"},
+		{now.AddDate(-10, 0, 0), now, "let it be kept by NTP"},
+	} {
+		if err := os.Chtimes(path, test.written, test.written); err != nil {
+			t.Fatal(err)
+		}
+		d := &doctor{settings: &settings{data: data}, now: test.now}
+		if _, err := d.clock(t.Context()); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("at %v, written %v: %v; want %q", test.now, test.written, err, test.want)
+		}
+	}
+}
