@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +23,9 @@ type DocumentQueries interface {
 	DocumentsBelow(ctx context.Context, by identity.Principal, path engine.DocumentPath) (n int, more bool, err error)
 	// DocumentAreas returns the names of the areas of by's own contexts.
 	DocumentAreas(ctx context.Context, by identity.Principal) ([]string, error)
+	// DocumentsNamed returns what of by's own areas has the folded text in its name, the
+	// newest first.
+	DocumentsNamed(ctx context.Context, by identity.Principal, text string) ([]NamedDocument, error)
 	// Quota returns how much by has stored and may still store.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
 }
@@ -77,6 +82,48 @@ func (q queries) DocumentAreas(ctx context.Context, by identity.Principal) (out 
 		out = append(out, roots[i].Name)
 	}
 	return out, err
+}
+
+// DocumentsNamed implements Queries.
+func (q queries) DocumentsNamed(ctx context.Context, by identity.Principal, text string) (out []NamedDocument, err error) {
+	roots, err := q.engine.Files.DocumentRoots(ctx, by, true)
+	if err != nil {
+		return nil, err
+	}
+	var found []store.Document
+	paths := map[int64]engine.DocumentPath{}
+	for i := range roots {
+		path := engine.DocumentPath{roots[i].Name}
+		l, err := q.engine.Files.DocumentListing(ctx, by, path, files.Tree(mostBelow, false))
+		if errs.KindOf(err) == errs.FiniteDepth {
+			l, err = q.engine.Files.DocumentListing(ctx, by, path, files.Members(false))
+		}
+		if err != nil {
+			return nil, err
+		}
+		byID := map[int64]*store.Document{}
+		for i := range l.Below {
+			byID[l.Below[i].ID] = &l.Below[i]
+		}
+		for i := range l.Below {
+			d := &l.Below[i]
+			if !strings.Contains(identity.Fold(d.Name), text) {
+				continue
+			}
+			var names []string
+			for at := d; at != nil; at = byID[at.ParentID] {
+				names = append(names, at.Name)
+			}
+			slices.Reverse(names)
+			found = append(found, *d)
+			paths[d.ID] = append(slices.Clone(path), names...)
+		}
+	}
+	slices.SortFunc(found, func(a, b store.Document) int { return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.ID, a.ID)) })
+	for i := range found {
+		out = append(out, NamedDocument{Path: paths[found[i].ID], Folder: found[i].Folder})
+	}
+	return out, nil
 }
 
 // Quota implements Queries.

@@ -61,3 +61,38 @@ func TestBrowserUpload(t *testing.T) {
 		w.until(`document.querySelector("#notice") !== null`)
 	}
 }
+
+// TestBrowserSearch: by keys alone a number leads to its case, and a text to what has it.
+func TestBrowserSearch(t *testing.T) {
+	for _, width := range []int{1440, 390} {
+		g := newRig(t)
+		g.furnish(t)
+		w := g.open(t, width)
+		w.visit("/tasks")
+		w.logIn("ann", password)
+		key := func(on, key string) {
+			eval[bool](w, `document.querySelector("`+on+`").dispatchEvent(new KeyboardEvent("keydown", {key: "`+key+`", bubbles: true, cancelable: true})); true`)
+		}
+		write := func(text string) {
+			eval[bool](w, `{ const i = document.querySelector("dialog input"); i.value = "`+text+`"; i.dispatchEvent(new Event("input", {bubbles: true})); } true`)
+		}
+		key("body", "/")
+		w.until(`document.activeElement === document.querySelector("dialog[open] input")`)
+		write("badge")
+		w.until(`(document.querySelector("dialog li") || {textContent: ""}).textContent.includes("badge.png")`)
+		w.stop("search dialog")
+		key("dialog input", "ArrowDown")
+		w.until(`document.activeElement.matches("dialog li a")`)
+		eval[bool](w, `document.querySelector("dialog").close(); true`)
+		key("body", "/")
+		w.until(`document.querySelector("dialog[open] input").value === "badge"`)
+		write("17")
+		w.until(`(document.querySelector("dialog li") || {textContent: ""}).textContent.includes("Two monitors")`)
+		w.then(`document.querySelector("dialog input").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true}))`)
+		if at := eval[string](w, "location.pathname"); at != "/cases/17" {
+			t.Errorf("Enter leads to %s", at)
+		}
+		w.visit("/search?q=rates")
+		w.stop("search page")
+	}
+}

@@ -115,6 +115,7 @@ func (p *pages) all() []page {
 		taskPages(),
 		casePages(),
 		documentPages(),
+		searchPages(),
 		accountPages(),
 	)
 }

@@ -47,6 +47,63 @@
 	const opened = document.querySelector('.task.open textarea, #refused');
 	if (opened) opened.focus();
 
+	// The search as a dialog: results as one types, arrows, Enter. The last query stays.
+	let dialog = null;
+	const palette = () => {
+		const find = document.querySelector('a.find');
+		if (!find || !window.HTMLDialogElement) return false;
+		if (!dialog) {
+			dialog = document.createElement('dialog');
+			dialog.className = 'pal';
+			dialog.setAttribute('aria-label', 'Search');
+			const q = document.createElement('div');
+			q.className = 'q';
+			const input = document.createElement('input');
+			input.type = 'text';
+			input.setAttribute('aria-label', 'Search everything');
+			input.placeholder = 'A number, a title, a name';
+			const key = document.createElement('kbd');
+			key.textContent = 'Esc';
+			const found = document.createElement('div');
+			q.append(find.querySelector('svg').cloneNode(true), input, key);
+			dialog.append(q, found);
+			document.body.append(dialog);
+			let timer = 0;
+			let asked = '';
+			const links = () => [...found.querySelectorAll('li a')];
+			const ask = async () => {
+				const text = input.value.trim();
+				asked = text;
+				const answer = await fetch('/search?part=results&q=' + encodeURIComponent(text), { credentials: 'same-origin' }).catch(() => null);
+				if (!answer || !answer.ok || asked !== text) return;
+				found.innerHTML = await answer.text();
+				say(links().length ? links().length + ' results' : 'Nothing found');
+			};
+			input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 200); sessionStorage.setItem('search', input.value); });
+			dialog.addEventListener('keydown', (e) => {
+				const all = links();
+				const at = all.indexOf(document.activeElement);
+				if (e.key === 'ArrowDown') (all[Math.min(at + 1, all.length - 1)] || input).focus();
+				else if (e.key === 'ArrowUp') (at > 0 ? all[at - 1] : input).focus();
+				else if (e.key === 'Enter' && document.activeElement === input) {
+					if (all.length && asked === input.value.trim()) all[0].click();
+					else location.href = '/search?q=' + encodeURIComponent(input.value.trim());
+				} else return;
+				e.preventDefault();
+				e.stopPropagation();
+			});
+			dialog.addEventListener('click', (e) => { if (e.target === dialog) dialog.close(); });
+			input.value = sessionStorage.getItem('search') || '';
+			if (input.value) ask();
+		}
+		dialog.showModal();
+		dialog.querySelector('input').select();
+		return true;
+	};
+	document.addEventListener('click', (e) => {
+		if (e.target.closest('a.find') && !e.ctrlKey && !e.metaKey && palette()) e.preventDefault();
+	});
+
 	// Keys. Those of one letter only outside of fields.
 	const rows = () => [...document.querySelectorAll('.task .t a, .tbl .t a')];
 	const step = (by) => {
@@ -59,13 +116,16 @@
 		const form = e.target.closest && e.target.closest('form');
 		if (e.key === 'Enter' && (e.ctrlKey || e.metaKey) && form) { form.requestSubmit(form.querySelector('button.main-act')); return; }
 		if (e.key === 'Escape') {
+			if (document.querySelector('dialog[open]')) return;
 			const menu = document.querySelector('details.menu[open]');
 			if (menu) { menu.open = false; menu.querySelector('summary').focus(); return; }
 			const close = document.querySelector('.task.open .acts a');
 			if (close) close.click();
 			return;
 		}
+		if ((e.ctrlKey || e.metaKey) && e.key === 'k') { if (palette()) e.preventDefault(); return; }
 		if (e.ctrlKey || e.metaKey || e.altKey || (e.target.matches && e.target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'))) return;
+		if (document.cookie.split('; ').includes('keys=off') || document.querySelector('dialog[open]')) return;
 		const first = waits;
 		waits = '';
 		if (first === 'g') {
@@ -74,12 +134,21 @@
 			if (link) link.click();
 			return;
 		}
-		const row = e.target.closest && e.target.closest('.task');
+		const row = e.target.closest && e.target.closest('.task, tr');
 		switch (e.key) {
 		case 'g': waits = 'g'; return;
 		case 'j': step(1); break;
 		case 'k': step(-1); break;
-		case '/': { const find = document.querySelector('input[type=search]'); if (!find) return; find.focus(); break; }
+		case '/': { if (palette()) break; const find = document.querySelector('input[type=search]'); if (!find) return; find.focus(); break; }
+		case '?': location.href = '/keys'; break;
+		case '.': { const menu = row && row.querySelector('details.menu'); if (!menu) return; menu.open = true; const first = menu.querySelector('a'); if (first) first.focus(); break; }
+		case 'a': case 'n': case 'c': {
+			const to = e.key === 'c' ? document.querySelector('textarea[name=comment]') : e.key === 'n' ? document.querySelector('.head .end a.b:has(use[href$="#plus"])')
+				: row && ([...row.querySelectorAll('[name=do][value=accept]')].map((i) => i.form.querySelector('button'))[0] || row.querySelector('a[href*="do=accept"]'));
+			if (!to) return;
+			if (e.key === 'c') to.focus(); else to.click();
+			break;
+		}
 		case 'x': { const box = row && row.querySelector('input[type=checkbox]'); if (!box) return; box.checked = !box.checked; break; }
 		case 'e': { const act = row && row.querySelector('.acts .b'); if (!act) return; act.click(); break; }
 		default: return;
