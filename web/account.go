@@ -1,13 +1,324 @@
 package web
 
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	kinds "flowdrive/engine/notice"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+)
+
 func accountPages() []page {
-	return []page{{pattern: "/account", draw: drawAccount}}
+	g := page{pattern: "/account", draw: drawAccount, forms: accountForms()}
+	g.post = func(x *visit) error {
+		if err := x.parseForm(); err != nil {
+			return err
+		}
+		switch x.r.PostForm.Get("do") { // what is no request to the drive
+		case "look":
+			return setLook(x)
+		case "end":
+			return endSession(x)
+		}
+		return x.submit(x, g)
+	}
+	return []page{g}
 }
 
 // accountView is what account.html shows.
-type accountView struct{ Me Person }
+type accountView struct {
+	Me       Person
+	Warnings []string
+	Forms    []*asking // of me.json
+	Mail     *asking
+	Kinds    []option // of notices
+	Theme    string
+	Keys     bool // single keys are on
+	Sessions []sessionRow
+	Refused  *refusal
+}
+
+type sessionRow struct {
+	ID    int64
+	Agent string
+	Used  time.Time
+	Own   bool
+}
+
+// meForm is what the page reads of me.json.
+type meForm struct {
+	FullName string      `json:"fullName"`
+	Email    string      `json:"email"`
+	Deputy   *deputyForm `json:"deputy"`
+	Timezone string      `json:"timezone"`
+	Notify   bool        `json:"notify"`
+	Mail     struct {
+		Kinds  []string `json:"kinds"`
+		Digest string   `json:"digest"`
+		Quiet  *struct {
+			From string `json:"from"`
+			To   string `json:"to"`
+		} `json:"quiet"`
+	} `json:"mail"`
+	Watch    []string `json:"watch"`
+	Warnings []string `json:"warnings"`
+}
+
+type deputyForm struct {
+	User string    `json:"user"`
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+const mePath = "/dav/Account/me.json"
+
+func accountForms() map[string]form {
+	me := func(done string, members func(v url.Values) ([]member, error)) form {
+		return func(_ *visit, v url.Values) (*act, error) {
+			m, err := members(v)
+			if err != nil {
+				return nil, err
+			}
+			return &act{requests: []driveRequest{put(mePath, m)}, done: said(done)}, nil
+		}
+	}
+	return map[string]form{
+		"me": me("Your name and address are stored.", func(v url.Values) ([]member, error) {
+			return []member{always("fullName", v.Get("fullName")), always("email", v.Get("email"))}, nil
+		}),
+		"deputy": me("Your deputy is stored.", func(v url.Values) ([]member, error) {
+			if strings.TrimSpace(v.Get("user")) == "" {
+				return []member{{"deputy", []byte("null")}}, nil
+			}
+			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", v.Get("from")), text("to", v.Get("to")))}}, nil
+		}),
+		"watch": me("The routes that you watch are stored.", func(v url.Values) ([]member, error) {
+			return []member{{"watch", list(names(v.Get("watch")))}}, nil
+		}),
+		"zone": me("Your time zone is stored.", func(v url.Values) ([]member, error) {
+			return []member{orNull("timezone", strings.TrimSpace(v.Get("timezone")))}, nil
+		}),
+		"mail":     me("When you are told by mail is stored.", mailMembers),
+		"password": changePassword,
+	}
+}
+
+// always is a member with a string, also if that is empty; orNull is null then.
+func always(key, value string) member { return member{key, document.AppendString(nil, value)} }
+
+func orNull(key, value string) member {
+	if value == "" {
+		return member{key, []byte("null")}
+	}
+	return always(key, value)
+}
+
+// list returns texts as a JSON array.
+func list(texts []string) []byte {
+	b := []byte{'['}
+	for i, one := range texts {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = document.AppendString(b, one)
+	}
+	return append(b, ']')
+}
+
+// mailMembers returns what the form of the mails stores. All kinds are null, so that new
+// ones are among them.
+func mailMembers(v url.Values) ([]member, error) {
+	wanted := list(v["kinds"])
+	all := true
+	for _, kind := range kinds.Kinds() {
+		all = all && slices.Contains(v["kinds"], string(kind))
+	}
+	if all && len(v["kinds"]) == len(kinds.Kinds()) {
+		wanted = []byte("null")
+	}
+	quiet := []byte("null")
+	if v.Get("from") != "" || v.Get("to") != "" {
+		quiet = object(always("from", v.Get("from")), always("to", v.Get("to")))
+	}
+	mail := object(member{"kinds", wanted}, orNull("digest", v.Get("digest")), member{"quiet", quiet})
+	notify := strconv.FormatBool(v.Get("notify") == "true")
+	return []member{{"notify", []byte(notify)}, {"mail", mail}}, nil
+}
+
+// changePassword ends all sessions of the user, this one too.
+func changePassword(_ *visit, v url.Values) (*act, error) {
+	if v.Get("password") != v.Get("again") {
+		return nil, fieldMissing("again", "This is not the same as the new password.")
+	}
+	q := put(mePath, []member{always("oldPassword", v.Get("oldPassword")), always("password", v.Get("password"))}, "oldPassword", "password")
+	return &act{requests: []driveRequest{q}, to: "/login?next=%2Faccount"}, nil
+}
 
 func drawAccount(x *visit) error {
-	h := head{Title: "Account", Nav: "account", Path: "/dav/Account", JSON: "/dav/Account/me.json", Narrow: true}
-	return x.draw("account.html", h, accountView{Me: x.Queries.Person(string(x.by.Name))})
+	var me meForm
+	if err := x.readJSON(mePath, &me); err != nil {
+		return err
+	}
+	x.placeNested()
+	v := &accountView{Me: x.Queries.Person(x.Me()), Warnings: me.Warnings, Theme: x.theme(), Keys: true}
+	if c, err := x.r.Cookie("keys"); err == nil && c.Value == "off" {
+		v.Keys = false
+	}
+	forms := accountForms()
+	add := func(a asking) { a.Post = "/account"; v.Forms = append(v.Forms, x.asks(a, forms[a.Do])) }
+	add(asking{Do: "me", Title: "You", Submit: "Store", Fields: []*field{
+		{Name: "fullName", Label: "Name", Kind: "text", Value: me.FullName, Hint: "As others are shown it. You log in as " + x.Me() + "."},
+		{Name: "email", Label: "Mail", Kind: "email", Value: me.Email},
+	}})
+	add(asking{Do: "password", Title: "Password", Submit: "Change the password", Text: "All your sessions end, and you log in with the new one. Devices keep their own passwords.", Fields: []*field{
+		{Name: "oldPassword", Label: "Present password", Kind: "password", Needed: true, Fill: "current-password"},
+		{Name: "password", Label: "New password", Kind: "password", Needed: true, Fill: "new-password", Hint: "12 characters or more. Several words that do not belong together are good."},
+		{Name: "again", Label: "New password, once more", Kind: "password", Needed: true, Fill: "new-password"},
+	}})
+	deputy := asking{Do: "deputy", Title: "Deputy", Submit: "Store", Text: "Sees your tasks and acts for you. The log names both.", Fields: []*field{
+		{Name: "user", Label: "User", Kind: "text", Hint: "Nobody if this is empty."},
+		{Name: "from", Label: "From", Kind: "date", Hint: "From now on if this is empty."},
+		{Name: "to", Label: "To", Kind: "date", Hint: "Needed with a user."},
+	}}
+	if me.Deputy != nil {
+		deputy.Fields[0].Value = me.Deputy.User
+		deputy.Fields[1].Value = me.Deputy.From.In(x.Words.zone).Format(time.DateOnly)
+		deputy.Fields[2].Value = me.Deputy.To.In(x.Words.zone).Format(time.DateOnly)
+	}
+	add(deputy)
+	add(asking{Do: "watch", Title: "Watched routes", Submit: "Store", Text: "You are told of the cases of these routes that you may see.", Fields: []*field{
+		{Name: "watch", Label: "Routes", Kind: "text", Value: strings.Join(me.Watch, ", "), Hint: "Names, with commas between them."},
+	}})
+	add(asking{Do: "zone", Title: "Time zone", Submit: "Store", Fields: []*field{
+		{Name: "timezone", Label: "Zone", Kind: "text", Value: me.Timezone, Hint: "Such as Europe/Stockholm. That of the browser on pages, and that of the server in mails, if this is empty."},
+	}})
+	x.mailForm(v, &me)
+	for _, s := range x.Queries.Sessions(x.by, x.token) {
+		v.Sessions = append(v.Sessions, sessionRow{s.ID, browserOf(s.Agent), s.LastUsed, s.Own})
+	}
+	if do := x.asked(); x.sent != nil && forms[do] == nil {
+		v.Refused = x.refused
+	}
+	h := head{Title: "Account", Nav: "account", Path: "/dav/Account", JSON: mePath, Narrow: true}
+	return x.draw("account.html", h, v)
+}
+
+// placeNested places faults of members within members: the fields bear their last names.
+func (x *visit) placeNested() {
+	if x.refused == nil {
+		return
+	}
+	for i := range x.refused.Faults {
+		f := &x.refused.Faults[i]
+		for _, above := range []string{"/mail/quiet/", "/mail/", "/deputy/"} {
+			if below, ok := strings.CutPrefix(f.Pointer, above); ok {
+				f.Field, _, _ = strings.Cut(below, "/")
+				break
+			}
+		}
+	}
+}
+
+// kindTitles says of the kinds of notices what they are about.
+func kindTitles() map[string]string {
+	return map[string]string{
+		"task": "New tasks", "reminder": "Reminders of tasks", "act": "What happens in cases", "outcome": "How cases end",
+		"overdue": "What is overdue", "failure": "What has failed", "mended": "What is mended", "failure:now": "Failures at once, in spite of digest and quiet hours",
+	}
+}
+
+func (x *visit) mailForm(v *accountView, me *meForm) {
+	a := asking{Do: "mail", Title: "Mails", Submit: "Store", Post: "/account", Fields: []*field{
+		{Name: "notify", Label: "Send me mails", Kind: "check", Value: strconv.FormatBool(me.Notify)},
+		{Name: "digest", Label: "One mail a day, at", Kind: "text", Value: me.Mail.Digest, Hint: "Such as 07:30. Each mail by itself if this is empty."},
+		{Name: "from", Label: "Quiet from", Kind: "text", Hint: "Such as 20:00. Mails wait until the quiet hours end."},
+		{Name: "to", Label: "Quiet to", Kind: "text", Hint: "Such as 07:00."},
+	}}
+	if q := me.Mail.Quiet; q != nil {
+		a.Fields[2].Value, a.Fields[3].Value = q.From, q.To
+	}
+	chosen := me.Mail.Kinds
+	every := chosen == nil
+	if x.sentTo("mail") {
+		chosen, every = x.sent["kinds"], false
+	}
+	for _, kind := range append(kinds.Kinds(), kinds.KindFailure+":now") {
+		v.Kinds = append(v.Kinds, option{string(kind), kindTitles()[string(kind)], every && !strings.Contains(string(kind), ":") || slices.Contains(chosen, string(kind))})
+	}
+	send := url.Values{}
+	for _, k := range v.Kinds {
+		if k.Chosen {
+			send.Add("kinds", k.Value)
+		}
+	}
+	v.Mail = x.asks(a, func(x *visit, sent url.Values) (*act, error) {
+		sent["kinds"] = send["kinds"]
+		return accountForms()["mail"](x, sent)
+	})
+}
+
+// browserOf returns a browser in few words, by what it says of itself.
+func browserOf(agent string) string {
+	browser, system := "", ""
+	for _, known := range [][2]string{{"Edg/", "Edge"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+		if strings.Contains(agent, known[0]) {
+			browser = known[1]
+			break
+		}
+	}
+	for _, known := range [][2]string{{"iPhone", "iPhone"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}} {
+		if strings.Contains(agent, known[0]) {
+			system = known[1]
+			break
+		}
+	}
+	switch {
+	case browser == "":
+		if agent == "" {
+			return "A browser that does not say which"
+		}
+		return agent
+	case system == "":
+		return browser
+	}
+	return browser + " on " + system
+}
+
+// setLook keeps in cookies what is the browser's: the theme, and whether single keys work.
+func setLook(x *visit) error {
+	theme := x.r.PostForm.Get("theme")
+	if theme != "" && theme != "light" && theme != "dark" {
+		return errs.New(errs.BadParameter, "theme can be light, dark or empty, not %q.", theme)
+	}
+	keys := "off"
+	if x.r.PostForm.Get("keys") == "true" {
+		keys = ""
+	}
+	for _, one := range [...]hidden{{"theme", theme}, {"keys", keys}} {
+		c := &http.Cookie{Name: one.Name, Value: one.Value, Path: "/", MaxAge: 365 * 24 * 3600, SameSite: http.SameSiteLaxMode, Secure: x.secure()} //nolint:gosec // script reads it
+		if one.Value == "" {
+			c.MaxAge = -1
+		}
+		http.SetCookie(x.w, c)
+	}
+	x.notices.put(x.token, notice{Text: "This browser is set."})
+	return x.redirect("/account")
+}
+
+// endSession ends another session of the user, or this one.
+func endSession(x *visit) error {
+	id, err := strconv.ParseInt(x.r.PostForm.Get("session"), 10, 64)
+	if err != nil {
+		return missing("session")
+	}
+	if err := x.Sessions.EndSessionOf(x.r.Context(), x.by.ID, id); err != nil {
+		return err
+	}
+	x.notices.put(x.token, notice{Text: "The session has ended."})
+	return x.redirect("/account")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -37,6 +38,11 @@ func (q queries) PersonByID(id identity.ID) Person {
 		return Person{}
 	}
 	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
+}
+
+// Sessions implements Queries.
+func (q queries) Sessions(by identity.Principal, token string) []account.Session {
+	return q.engine.Accounts.Sessions(by.ID, token)
 }
 
 // Documents implements Queries.

@@ -45,6 +45,7 @@ func (g *rig) furnishDocuments(tb testing.TB) {
 	g.must(tb, "cy", 201, "PUT", core+"gone.txt", "here for a moment")
 	g.must(tb, "cy", 204, "DELETE", core+"gone.txt", "")
 	g.must(tb, "ann", 201, "PUT", "/attachfs/offer.pdf", "%PDF")
+	g.must(tb, "ann", 201, "PUT", "/dav/Account/AppPasswords/laptop.json", "")
 }
 
 // TestDocumentForms: what a form does is done on the drive, and what the drive refuses is

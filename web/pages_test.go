@@ -24,7 +24,7 @@ type pageToTry struct {
 
 // pagesToTry are the pages of the server that furnish has filled.
 func pagesToTry() []pageToTry {
-	return slices.Concat(documentPagesToTry(), searchPagesToTry(), []pageToTry{
+	return slices.Concat(documentPagesToTry(), searchPagesToTry(), mountPagesToTry(), []pageToTry{
 		{"login", "", "/login?next=%2Fcases%2F50", 200},
 		{"logout", "ann", "/logout", 200},
 		{"account", "ann", "/account", 200},
@@ -251,7 +251,7 @@ func TestAddresses(t *testing.T) {
 		{"GET", "/account?part=none", 404, ""},
 		{"GET", "/account?a=1&a=2", 400, ""},
 		{"PUT", "/account", 405, ""},
-		{"POST", "/account", 405, ""},
+		{"POST", "/account", 400, ""},
 		{"GET", "/assets/none/flowdrive.css", 404, ""},
 	} {
 		got := b.do(t, test.method, test.path, nil)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 )
@@ -42,6 +43,8 @@ type Queries interface {
 	// are no others.
 	LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error)
 	DocumentQueries
+	// Sessions returns the sessions of by; token is that of the one that asks.
+	Sessions(by identity.Principal, token string) []account.Session
 
 	// RouteNames returns the names of the routes that by sees.
 	RouteNames(by identity.Principal) []string

@@ -33,7 +33,7 @@ type searchView struct {
 	Query  string
 	Groups []foundGroup
 	All    []anchor // to all of a kind
-	Short  bool // too short to search for
+	Short  bool     // too short to search for
 }
 
 // foundGroup is what was found of a kind.

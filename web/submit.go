@@ -32,6 +32,7 @@ type notice struct {
 
 	Items  []noticeItem // what became of each of several
 	Failed bool         // some of it was refused
+	Secret string       // is shown this once, by a page that knows of it
 }
 
 // noticeItem is one of several things that a notice tells of.

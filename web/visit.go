@@ -136,7 +136,8 @@ func (x *visit) draw(file string, h head, data any) error {
 	}
 	x.headers("private, no-cache")
 	header := x.w.Header()
-	if wantsPart || x.r.Method == http.MethodPost {
+	secret := d.Frame != nil && d.Frame.Notice != nil && d.Frame.Notice.Secret != ""
+	if wantsPart || secret || x.r.Method == http.MethodPost {
 		header.Set("Cache-Control", "no-store")
 	}
 	if h.JSON != "" && !wantsPart {

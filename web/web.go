@@ -61,6 +61,7 @@ type Config struct {
 type Sessions interface {
 	StartSession(ctx context.Context, n account.NewSession) (token string, err error)
 	EndSession(ctx context.Context, token string) error
+	EndSessionOf(ctx context.Context, user identity.ID, id int64) error // errs.NotFound: the user has none of this id
 }
 
 // pages serves the pages.
@@ -116,6 +117,7 @@ func (p *pages) all() []page {
 		casePages(),
 		documentPages(),
 		searchPages(),
+		mountPages(),
 		accountPages(),
 	)
 }

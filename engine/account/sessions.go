@@ -176,3 +176,50 @@ func clipAgent(text string) string {
 	}
 	return text[:cut]
 }
+
+// Session describes a log-in to the pages that lasts.
+type Session struct {
+	ID       int64
+	Agent    string // what the browser says it is
+	Lasting  bool
+	Created  time.Time
+	LastUsed time.Time
+	Own      bool // it is the one that asks
+}
+
+// Sessions returns the sessions of the user that last, the latest used first. token is
+// that of the one that asks.
+func (e *Accounts) Sessions(user identity.ID, token string) []Session {
+	t, now := e.Table(), e.maker.Wall()
+	var out []Session
+	for sum, s := range t.sessions {
+		if s.UserID == user && s.lasts(now) {
+			out = append(out, Session{
+				ID: s.ID, Agent: s.Agent, Lasting: s.Lasting, Created: s.Created, LastUsed: time.UnixMilli(s.used.Load()), Own: sum == SecretSum(token),
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b Session) int { return cmp.Or(b.LastUsed.Compare(a.LastUsed), cmp.Compare(b.ID, a.ID)) })
+	return out
+}
+
+// EndSessionOf ends a session of the user by its id. One that there is not is
+// errs.NotFound.
+func (e *Accounts) EndSessionOf(ctx context.Context, user identity.ID, id int64) error {
+	return e.maker.Update(ctx, func(tx store.Tx) error {
+		t, err := Read(tx)
+		if err != nil {
+			return err
+		}
+		for _, s := range t.sessions {
+			if s.ID != id || s.UserID != user {
+				continue
+			}
+			if err := tx.Write().Parties().DeleteSession(id); err != nil {
+				return err
+			}
+			return e.Refresh(tx)
+		}
+		return change.Absent("session")
+	})
+}

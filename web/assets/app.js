@@ -222,6 +222,8 @@
 			else r.replaceWith(fresh);
 		} catch { /* the stream tells when the server is back */ } finally { r.removeAttribute('aria-busy'); }
 	};
+	// What has no events is asked for until it has turned.
+	setInterval(() => { for (const r of document.querySelectorAll('[data-poll][id]')) if (!document.hidden) refresh(r); }, 3000);
 	const plan = (r) => {
 		if (due.has(r.id)) return;
 		const least = r.id === 'list' ? 5000 : 1000;

@@ -1,0 +1,162 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func mountPagesToTry() []pageToTry {
+	return []pageToTry{
+		{"mount", "ann", "/mount", 200},
+		{"mount-davfs2", "ann", "/mount/davfs2?device=laptop", 200},
+		{"mount-revoke", "ann", "/mount/kde?do=revoke&name=laptop", 200},
+		{"mount-none", "sam", "/mount/rclone", 200},
+		{"mount-absent", "sam", "/mount/amiga", 404},
+	}
+}
+
+// TestAccountForms: each form of the account changes me.json, and a fault is at its field.
+func TestAccountForms(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	for _, test := range []struct {
+		name   string
+		fields []string
+		status int
+		has    string // in me.json, or of a refusal at the element fault
+		fault  string
+	}{
+		{"name", []string{"do", "me", "fullName", "Ann <L>", "email", "ann@example.org"}, 303, `"email": "ann@example.org"`, ""},
+		{"mail", []string{"do", "me", "fullName", "Ann", "email", "no mail"}, 422, "", "me-email-fault"},
+		{"deputy", []string{"do", "deputy", "user", "bob", "to", "2012-12-01"}, 303, `"user": "bob"`, ""},
+		{"deputy without an end", []string{"do", "deputy", "user", "bob"}, 422, "", "deputy-to-fault"},
+		{"nobody", []string{"do", "deputy", "user", "nobody", "to", "2012-12-01"}, 422, "", "deputy-user-fault"},
+		{"no deputy", []string{"do", "deputy", "user", ""}, 303, `"deputy": null`, ""},
+		{"watch", []string{"do", "watch", "watch", "bug, expense"}, 303, `"watch": ["bug", "expense"]`, ""},
+		{"zone", []string{"do", "zone", "timezone", "Europe/Stockholm"}, 303, `"timezone": "Europe/Stockholm"`, ""},
+		{"no zone of this name", []string{"do", "zone", "timezone", "Europe/Nowhere"}, 422, "", "zone-timezone-fault"},
+		{"server's zone", []string{"do", "zone", "timezone", ""}, 303, `"timezone": null`, ""},
+		{"some mails", []string{"do", "mail", "notify", "true", "kinds", "task", "kinds", "failure", "kinds", "failure:now", "digest", "07:30", "from", "20:00", "to", "07:00"}, 303, `"digest": "07:30"`, ""},
+		{"a digest at no time", []string{"do", "mail", "notify", "true", "digest", "late"}, 422, "", "mail-digest-fault"},
+		{"quiet without an end", []string{"do", "mail", "notify", "true", "from", "20:00"}, 422, "", "mail-to-fault"},
+		{"no mails", []string{"do", "mail"}, 303, `"notify": false`, ""},
+		{"passwords that differ", []string{"do", "password", "oldPassword", password, "password", "one battery staple", "again", "two battery staple"}, 422, "", "password-again-fault"},
+		{"a wrong password", []string{"do", "password", "oldPassword", "wrong", "password", "one battery staple", "again", "one battery staple"}, 422, "", "password-oldPassword-fault"},
+		{"theme", []string{"do", "look", "theme", "blue"}, 400, "", ""},
+		{"no session", []string{"do", "end", "session", "99999"}, 404, "", ""},
+	} {
+		got := g.browse(t, "ann").post(t, "/account", test.fields...)
+		if got.status != test.status {
+			t.Errorf("%s: got %d %s, want %d", test.name, got.status, textOf(got.body, "refused"), test.status)
+			continue
+		}
+		if test.fault != "" && textOf(got.body, test.fault) == "" {
+			t.Errorf("%s: there is nothing at %s: %s", test.name, test.fault, textOf(got.body, "refused"))
+		}
+		for _, fault := range faultsOf(got.body) {
+			if got.status != 303 {
+				t.Errorf("%s: %s", test.name, fault)
+			}
+		}
+		if stored := g.must(t, "ann", 200, "GET", mePath, "").body; !strings.Contains(stored, test.has) {
+			t.Errorf("%s: me.json has no %s:\n%s", test.name, test.has, stored)
+		}
+		if strings.Contains(got.body, "battery staple") {
+			t.Errorf("%s: the answer has the password", test.name)
+		}
+	}
+}
+
+// TestAccountOfTheBrowser: theme and keys are kept in cookies, sessions end one by one,
+// and a new password ends all.
+func TestAccountOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	b, other := g.browse(t, "ann"), g.browse(t, "ann")
+	got := b.post(t, "/account", "do", "look", "theme", "dark")
+	if cookies := strings.Join(got.header.Values("Set-Cookie"), "; "); !strings.Contains(cookies, "theme=dark") || !strings.Contains(cookies, "keys=off") {
+		t.Errorf("the cookies are %s", cookies)
+	}
+	page := b.get(t, "/account").body
+	for _, m := range regexp.MustCompile(`name="session" value="(\d+)"`).FindAllStringSubmatch(page, -1) {
+		if g.browse(t, "sam").post(t, "/account", "do", "end", "session", m[1]).status != 404 {
+			t.Errorf("sam ends session %s of ann", m[1])
+		}
+	}
+	m := regexp.MustCompile(`<b>test</b><input type="hidden" name="do" value="end"><input type="hidden" name="session" value="(\d+)"`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatal("there is no other session")
+	}
+	if got := b.post(t, "/account", "do", "end", "session", m[1]); got.status != 303 {
+		t.Errorf("ending another session: %d", got.status)
+	}
+	if got := other.get(t, "/account"); got.status != 303 {
+		t.Errorf("the ended session shows a page: %d", got.status)
+	}
+	got = b.post(t, "/account", "do", "password", "oldPassword", password, "password", "another battery", "again", "another battery")
+	if got.status != 303 || b.get(t, "/account").status != 303 {
+		t.Errorf("a new password: %d, and the session is still there", got.status)
+	}
+}
+
+// TestMount: a password is shown once, opens the drive, turns the mark, and opens nothing
+// after it is revoked.
+func TestMount(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	b := g.browse(t, "ann")
+	got := b.post(t, "/mount/windows", "do", "device", "label", "my laptop", "key", "K")
+	if got.status != 303 || got.header.Get("Location") != "/mount/windows?device=my+laptop" {
+		t.Fatalf("got %d %s", got.status, got.header.Get("Location"))
+	}
+	shown := b.get(t, got.header.Get("Location"))
+	secret := textOf(shown.body, "secret")
+	if !strings.HasPrefix(secret, "fd-") || shown.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("the secret is %q, %s", secret, shown.header.Get("Cache-Control"))
+	}
+	for _, fault := range faultsOf(shown.body) {
+		t.Error(fault)
+	}
+	again := b.get(t, "/mount/windows?device=my+laptop")
+	if strings.Contains(again.body, secret) || !strings.Contains(textOf(again.body, "used"), "Waiting") {
+		t.Errorf("the second page shows the secret, or no mark: %s", textOf(again.body, "used"))
+	}
+	drive := func() int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.http.URL+"/dav/Documents/ann/.ls", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetBasicAuth("ann", secret)
+		return send(t, http.DefaultClient, r).status
+	}
+	if status := drive(); status != 200 {
+		t.Fatalf("the password opens the drive with %d", status)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := g.engine.Run(ended); err != nil { // it writes what waits, and ends
+		t.Fatal(err)
+	}
+	if used := textOf(b.get(t, "/mount/windows?device=my+laptop&part=used").body, "used"); !strings.Contains(used, "my laptop has used the drive") {
+		t.Errorf("after a use the mark says %q", used)
+	}
+	if got := b.post(t, "/mount/windows", "do", "revoke", "name", "my laptop"); got.status != 303 {
+		t.Errorf("revoked: %d", got.status)
+	}
+	if status := drive(); status != 401 {
+		t.Errorf("a revoked password opens the drive with %d", status)
+	}
+	if got := b.post(t, "/mount", "do", "device", "label", " "); got.status != 422 || textOf(got.body, "device-label-fault") == "" {
+		t.Errorf("no label: %d", got.status)
+	}
+	got = b.post(t, "/mount", "do", "calendar", "label", "phone")
+	if secret := textOf(b.get(t, got.header.Get("Location")).body, "secret"); !strings.Contains(secret, "/calendar/") {
+		t.Errorf("the calendar's address is %q", secret)
+	}
+	if got := b.post(t, "/mount", "do", "calendar", "label", "phone"); got.status != 409 {
+		t.Errorf("an address that is there: %d", got.status)
+	}
+}
