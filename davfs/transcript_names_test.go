@@ -20,6 +20,7 @@ var (
 	aUUID   = regexp.MustCompile(`\b[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[45][0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}\b`)
 	aTag    = regexp.MustCompile(`"[0-9a-f]{8}-[0-9]+\.`)
 	aSecret = regexp.MustCompile(`\b[a-z2-7]{32}\b`)
+	aLink   = regexp.MustCompile(`"previous":"[0-9a-f]{64}"`) // of the audit log: every line before is in it
 
 	writtenUUID = regexp.MustCompile(`[aA]0{7}-?0{4}-?0{4}-?0{4}-?0{8}[0-9]{4}\b`)
 	writtenTag  = regexp.MustCompile(`"a0{3}[0-9]{4}-`)
@@ -49,6 +50,7 @@ func (n *names) write(text string) string {
 	text = aTag.ReplaceAllStringFunc(text, func(found string) string {
 		return `"` + n.name(found[1:9], 8) + found[9:]
 	})
+	text = aLink.ReplaceAllString(text, `"previous":"…"`)
 	return aSecret.ReplaceAllStringFunc(text, func(found string) string {
 		if !strings.ContainsAny(found, "ghijklmnopqrstuvwxyz") {
 			return found // hexadecimal digits

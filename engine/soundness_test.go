@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/engine/audit"
 	"flowdrive/internal/clock"
 	"flowdrive/store"
 	"flowdrive/store/sqlite"
@@ -25,7 +26,11 @@ func unsound(path string) (wrong []string, err error) {
 		source.Cases(func(c *store.Case) error { wrong = append(wrong, sound.Case(source.Reader(), c)...); return nil }),
 		source.Entries(func(e *store.Entry) error { wrong = append(wrong, sound.Entry(e)...); return nil }),
 	)
-	return wrong, err
+	report, failed := audit.Verify(source.Reader().Audit(), nil)
+	if report.Broken != "" {
+		wrong = append(wrong, "the audit log: "+report.Broken)
+	}
+	return wrong, errors.Join(err, failed)
 }
 
 // TestUnsoundCase: a case whose row, form or marking was changed behind the engine's

@@ -18,6 +18,13 @@ func AuditDayOf(t time.Time) int64 {
 	return (seconds - ((seconds%day)+day)%day) / day
 }
 
+// AuditHead says how far the audit log goes.
+type AuditHead struct {
+	Number     int64    // of the last line, 0 if none has a number
+	SHA256     [32]byte // of the last line, without its end
+	Unnumbered int64    // how many older lines there are that have no numbers
+}
+
 // AuditReader reads the audit log.
 type AuditReader interface {
 	Days() ([]AuditDay, error) // ascending
@@ -26,9 +33,12 @@ type AuditReader interface {
 	// Text returns a part of a day's text that begins at the offset, of
 	// at most that many lines; nothing at its end.
 	Text(day, offset int64, lines int) ([]byte, error)
+
+	Head() (AuditHead, error)
 }
 
 // AuditWriter writes the audit log.
 type AuditWriter interface {
 	Append(when time.Time, line []byte) error // line ends the line
+	PutHead(AuditHead) error
 }

@@ -33,7 +33,7 @@ func exitCode(err error) int {
 	if _, wrong := errors.AsType[configError](err); wrong {
 		return exitConfig
 	}
-	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errNotChecked) {
+	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errNotChecked) || errors.Is(err, errNotVerified) {
 		return 2
 	}
 	if wasCut(err) {
@@ -89,7 +89,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags (default: flowdrive/config.yaml in the folder for configuration of the user,\nelse /etc/flowdrive/config.yaml)")
-	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), versionCommand())
+	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), auditCommand(), versionCommand())
 	root.SetHelpCommand(helpCommand())
 	root.Version = version()
 	strict(root)

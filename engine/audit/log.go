@@ -46,7 +46,20 @@ func NewLog(db store.Store, now func() time.Time, address func(context.Context) 
 // are durable or none is. The row needs no address.
 func (l *Log) Write(ctx context.Context, tx store.Tx, row *Row) error {
 	row.Address = l.address(ctx)
-	return tx.Write().Audit().Append(row.Time, row.Line())
+	return add(tx, row)
+}
+
+// add writes a row as the last line of the chain.
+func add(tx store.Tx, row *Row) error {
+	head, err := tx.Audit().Head()
+	if err != nil {
+		return err
+	}
+	line, head := chained(row.Line(), head)
+	if err := tx.Write().Audit().Append(row.Time, line); err != nil {
+		return err
+	}
+	return tx.Write().Audit().PutHead(head)
 }
 
 // Looked notes that by has looked at what is owner's, if by is an
@@ -77,8 +90,7 @@ func (l *Log) Tried(row *Row) {
 
 // writeLater has a row written, or counts it if too much waits.
 func (l *Log) writeLater(row *Row) {
-	line := row.Line()
-	if !l.Later(func(tx store.Tx) error { return tx.Write().Audit().Append(row.Time, line) }) {
+	if !l.Later(func(tx store.Tx) error { return add(tx, row) }) {
 		l.gate.Miss(row)
 	}
 }
@@ -113,7 +125,7 @@ func (l *Log) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, longestFinish)
 	defer cancel()
 	if missed := l.gate.Missed(); missed != nil {
-		l.flush(ctx, func(tx store.Tx) error { return tx.Write().Audit().Append(missed.Time, missed.Line()) })
+		l.flush(ctx, func(tx store.Tx) error { return add(tx, missed) })
 	}
 	for {
 		select {

@@ -18,6 +18,7 @@ type paper struct {
 	store.Store
 	store.Tx
 	lines []string
+	head  store.AuditHead
 	fail  error
 }
 
@@ -29,6 +30,20 @@ func (p *paper) Update(_ context.Context, f func(store.Tx) error) error {
 }
 
 func (p *paper) Savepoint(f func() error) error { return f() }
+
+func (p *paper) Audit() store.AuditReader { return paperReader{paper: p} }
+
+type paperReader struct {
+	store.AuditReader
+	paper *paper
+}
+
+func (r paperReader) Head() (store.AuditHead, error) { return r.paper.head, nil }
+
+func (p *paper) PutHead(head store.AuditHead) error {
+	p.head = head
+	return nil
+}
 
 func (p *paper) Write() store.Writer { return paperWriter{paper: p} }
 

@@ -75,7 +75,7 @@ func NewRow(by identity.Principal, at time.Time, action Action, target, detail s
 
 const mostText = 1000 // bytes of a target or detail
 
-// Line renders the row: every key always, in this order.
+// Line renders the row without its place in the chain: every key always, in this order.
 func (r *Row) Line() []byte {
 	b := append(make([]byte, 0, 256), `{"time":"`...)
 	b = r.Time.UTC().AppendFormat(b, time.RFC3339)

@@ -31,6 +31,13 @@ const (
 			coalesce((SELECT start + length(line) FROM audit WHERE day = ?1 ORDER BY start DESC LIMIT 1), 0), ?2, ?3)`
 )
 
+const (
+	selectAuditHead = `SELECT number, sha256, unnumbered FROM audit_head`
+	putAuditHead    = `
+		INSERT INTO audit_head (one, number, sha256, unnumbered) VALUES (1, ?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET number = excluded.number, sha256 = excluded.sha256`
+)
+
 func scanAuditDay(scan scan, d *store.AuditDay) error {
 	return scan(&d.Day, &d.Size, millis{&d.First}, millis{&d.Last})
 }
@@ -75,4 +82,17 @@ func (r auditReader) Text(day, offset int64, lines int) (text []byte, err error)
 func (t auditWriter) Append(when time.Time, line []byte) error {
 	_, err := t.c.exec(insertAudit, store.AuditDayOf(when), at(when), line)
 	return failure("write the audit log", err)
+}
+
+// Head returns how far the audit log goes. It returns errs.NotFound if that has been
+// removed from the database.
+func (r auditReader) Head() (head store.AuditHead, err error) {
+	found, err := r.c.row(selectAuditHead).scan(&head.Number, bits(head.SHA256[:]), &head.Unnumbered)
+	return head, read(found, err, "end of the audit log")
+}
+
+// PutHead stores how far the audit log goes.
+func (t auditWriter) PutHead(head store.AuditHead) error {
+	_, err := t.c.exec(putAuditHead, head.Number, head.SHA256[:], head.Unnumbered)
+	return failure("write how far the audit log goes", err)
 }

@@ -84,6 +84,13 @@ CREATE TABLE audit (
 	PRIMARY KEY (day, start)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE audit_head (
+	one        INTEGER PRIMARY KEY CHECK (one = 1),
+	number     INTEGER NOT NULL CHECK (number >= 0),
+	sha256     BLOB    NOT NULL CHECK (length(sha256) = 32),
+	unnumbered INTEGER NOT NULL CHECK (unnumbered >= 0)
+) STRICT;
+
 CREATE TABLE blobs (
 	sha256 BLOB    NOT NULL PRIMARY KEY CHECK (length(sha256) = 32),
 	refs   INTEGER NOT NULL CHECK (refs >= 0)

@@ -532,15 +532,23 @@ CREATE TABLE route_briefs (
 	brief    BLOB    NOT NULL -- JSON
 ) STRICT;
 
+CREATE TABLE audit_head (
+	one        INTEGER PRIMARY KEY CHECK (one = 1),
+	number     INTEGER NOT NULL CHECK (number >= 0),
+	sha256     BLOB    NOT NULL CHECK (length(sha256) = 32),
+	unnumbered INTEGER NOT NULL CHECK (unnumbered >= 0)
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 02:05:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 09:10:26');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-23 09:10:26');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-23 09:23:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-23 09:23:41');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 02:05:00');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 02:05:00');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 02:05:00');
@@ -650,6 +658,8 @@ INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (1, 5, N
 INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, 'firing', 1352462400000, X'7B7D');
 
 
+
+INSERT INTO audit_head (one, number, sha256, unnumbered) VALUES (1, 0, X'0000000000000000000000000000000000000000000000000000000000000000', 1);
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
 	INSERT INTO documents (context_id, name, folder, author_id, revision, media_type, size, created, modified)
