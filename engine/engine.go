@@ -295,7 +295,7 @@ func assemble(b *base) *Engine {
 	e.Cases = &Cases{base: b, attachments: e.Attachments, files: e.Files, decider: e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Attachments, e.decider, e.Cases}
-	e.Hooks = &Hooks{base: b, cases: e.Cases, drops: e.Drops, decider: e.decider, secret: b.secrets}
+	e.Hooks = &Hooks{base: b, cases: e.Cases, drops: e.Drops, decider: e.decider, secrets: b.secrets}
 	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
 	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases}
 	e.Pictures = &Pictures{base: b, decider: e.decider}

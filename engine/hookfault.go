@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/hook"
 	"flowdrive/engine/notice"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
@@ -137,11 +138,11 @@ func (e *Hooks) tellAgain(tx store.Tx, row *store.Trouble, told *trouble, now ti
 	if h == nil || h.Fault == "" {
 		return tx.Write().Troubles().Delete(row.ID)
 	}
-	s, err := hookSettingsOf(h)
+	s, err := hook.SettingsOf(h)
 	if err != nil {
 		return err
 	}
-	_, noSecret := e.secretOf(s.Verify)
+	_, noSecret := e.secrets.Of(s.Verify)
 	_, noAuthor := e.author(h)
 	switch {
 	case noSecret != "":

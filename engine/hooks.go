@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
-	"sync"
 
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
+	"flowdrive/engine/hook"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -22,10 +22,8 @@ type Hooks struct {
 	drops   *Drops
 	decider *decider
 
-	secret func(name string) (string, bool) // one of an administrator's settings
-
-	mu    sync.Mutex
-	rates map[int64]*bucket // by hook
+	secrets hook.Secrets
+	rates   hook.Rates
 }
 
 // administered returns the route of that name if by administers it. Others are told
@@ -90,7 +88,7 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 	if err != nil {
 		return nil, err
 	}
-	settings, err := readHook(body, name)
+	settings, err := hook.Read(body, name)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +103,7 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 		if err != nil {
 			return err
 		}
-		if err := change.CheckVersion(req.If, hookVersion(old)); err != nil {
+		if err := change.CheckVersion(req.If, hook.Version(old)); err != nil {
 			return err
 		}
 		out, err = e.writeHook(ctx, tx, req, old, &store.Hook{
@@ -118,8 +116,8 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 		return nil, err
 	}
 	if out.Created {
-		var form hookForm
-		if form, err = e.form(info, &store.Hook{Name: name, Author: req.By.ID, Settings: document.Line(settings), Created: req.Now, Modified: req.Now}); err != nil {
+		form, err := e.form(info, &store.Hook{Name: name, Author: req.By.ID, Settings: document.Line(settings), Created: req.Now, Modified: req.Now})
+		if err != nil {
 			return nil, err
 		}
 		form.URL = e.links.To("/hook/" + token)
@@ -145,9 +143,9 @@ func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h 
 	}
 	if old != nil {
 		h.ID, h.Name, h.SHA256, h.Created, h.Revision = old.ID, old.Name, old.SHA256, old.Created, old.Revision+1
-	} else if all, err := tx.Hooks().OfRoute(info.ID); err != nil || len(all) >= mostHooks {
+	} else if all, err := tx.Hooks().OfRoute(info.ID); err != nil || len(all) >= hook.MostOfRoute {
 		if err == nil {
-			err = errs.New(errs.TooMany, "The route has %d hooks, which is the limit; delete some first.", mostHooks)
+			err = errs.New(errs.TooMany, "The route has %d hooks, which is the limit; delete some first.", hook.MostOfRoute)
 		}
 		return nil, err
 	}
@@ -187,7 +185,7 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 		if h == nil {
 			return change.Absent("hook")
 		}
-		if err := change.CheckVersion(req.If, hookVersion(h)); err != nil {
+		if err := change.CheckVersion(req.If, hook.Version(h)); err != nil {
 			return err
 		}
 		if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID, deleted: true}); err != nil {
@@ -198,4 +196,21 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 		}
 		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.HookDelete, info.Name+"/"+h.Name, ""))
 	})
+}
+
+// form returns the complete form of a hook.
+func (e *Hooks) form(info *routeInfo, h *store.Hook) (hook.Form, error) {
+	author := ""
+	if p := e.directory().ByID(h.Author); p != nil {
+		author = string(p.Name)
+	}
+	return hook.Describe(h, info.Name, author, e.secrets)
+}
+
+func (e *Hooks) resource(info *routeInfo, h *store.Hook) (*Resource, error) {
+	f, err := e.form(info, h)
+	if err != nil {
+		return nil, err
+	}
+	return f.Resource(h), nil
 }

@@ -7,53 +7,23 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
-	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/hook"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
-	"flowdrive/internal/label"
 	"flowdrive/internal/webhook"
 	"flowdrive/store"
 )
 
-// MaxHookBody is how many bytes the body of a request to a hook may have.
-const MaxHookBody = 25 << 20
-
 // keepReceived is for how long a request to a hook is known again by its sender's
 // id, beyond the time of idempotency keys: senders try for days.
 const keepReceived = 6 * 24 * time.Hour
-
-// HookRequest is a request that came to the address of a hook.
-type HookRequest struct {
-	Token  string
-	Header http.Header
-	Query  url.Values
-	Body   io.Reader
-	Length int64     // that the sender says the body has, -1 if it does not say
-	Wall   time.Time // the machine's time
-
-	// Hold is called before the body is read, with how many bytes it has at most. It
-	// returns an error if there is no room for them; nil: there always is.
-	Hold func(bytes int64) error
-}
-
-// HookAnswer is what the sender is told.
-type HookAnswer struct {
-	Case     int64  `json:"case"`
-	Label    string `json:"label,omitempty"` // of the message that was written
-	Replayed bool   `json:"-"`               // it is the first answer to the same request again
-}
 
 // Receive does what a request to a hook asks for: it starts a case of its route, or
 // writes a message of one, as the hook's author. A request that is known by its
@@ -63,17 +33,17 @@ type HookAnswer struct {
 // not prove that it knows the secret, or the author may not do it any more;
 // errs.Unavailable if the secret is not set; those of starting a case and of
 // PutLabel.
-func (e *Hooks) Receive(ctx context.Context, in HookRequest) (*HookAnswer, error) {
+func (e *Hooks) Receive(ctx context.Context, in hook.Request) (*hook.Answer, error) {
 	h, s, err := e.byToken(ctx, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	if of, ok := parseRate(s.Rate); ok {
-		if err := e.admit(h.ID, of, in.Wall); err != nil {
+	if of, ok := hook.ParseRate(s.Rate); ok {
+		if err := e.rates.Admit(h.ID, of, in.Wall); err != nil {
 			return nil, err
 		}
 	}
-	secret, fault := e.secretOf(s.Verify)
+	secret, fault := e.secrets.Of(s.Verify)
 	if fault != "" {
 		e.noteFault(ctx, h, fault)
 		return nil, errs.New(errs.Unavailable, "Requests to this address cannot be verified now; the administrators of its route are told.")
@@ -83,7 +53,7 @@ func (e *Hooks) Receive(ctx context.Context, in HookRequest) (*HookAnswer, error
 	if err := check.Announced(signed); err != nil {
 		return nil, unverified(err)
 	}
-	body, err := in.read(s.Most)
+	body, err := in.ReadBody(s.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +61,7 @@ func (e *Hooks) Receive(ctx context.Context, in HookRequest) (*HookAnswer, error
 	if err := check.Verify(signed); err != nil {
 		return nil, unverified(err)
 	}
-	r := &received{hook: h, settings: s, in: &in, body: body, id: check.ID(signed)}
+	r := &hook.Received{Hook: h, Settings: s, In: &in, Body: body, ID: check.ID(signed)}
 	return e.act(ctx, r)
 }
 
@@ -99,46 +69,11 @@ func unverified(why error) error {
 	return errs.New(errs.NotAllowed, "The request cannot be verified: %v.", why)
 }
 
-// read returns the body, which may have so many bytes. Whether its signature is right
-// is only known when all of it is there, so nothing is read that is announced as too
-// large or for which there is no room.
-func (in *HookRequest) read(most int64) ([]byte, error) {
-	tooLarge := errs.New(errs.TooLarge, "The body is larger than %d bytes, the most that this address takes.", most)
-	if in.Length > most {
-		return nil, tooLarge
-	}
-	if in.Length >= 0 {
-		most = in.Length
-	}
-	if in.Hold != nil {
-		if err := in.Hold(most); err != nil {
-			return nil, err
-		}
-	}
-	body, err := io.ReadAll(io.LimitReader(in.Body, most+1))
-	if _, told := errors.AsType[*errs.Error](err); err != nil && !told {
-		err = &errs.Error{Kind: errs.NotParseable, Detail: "The body was cut short; nothing was done.", Err: err}
-	}
-	if err == nil && int64(len(body)) > most {
-		err = tooLarge
-	}
-	return body, err
-}
-
 // ErrNoHook is the errs.NotFound of a token that no hook has.
 var ErrNoHook = errs.New(errs.NotFound, "There is nothing at this address; it may have been revoked.")
 
-// received is a request whose sender is known.
-type received struct {
-	hook     *store.Hook
-	settings hookSettings
-	in       *HookRequest
-	body     []byte
-	id       string // the sender's, "" if it gives none
-}
-
 // byToken returns the hook with that token.
-func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hookSettings, err error) {
+func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hook.Settings, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
 		h, err = store.OrNil(r.Hooks().ByToken(sha256.Sum256([]byte(token))))
 		return err
@@ -149,22 +84,22 @@ func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hoo
 	if h == nil || e.routes.Load().byID[h.RouteID] == nil {
 		return nil, s, ErrNoHook
 	}
-	s, err = hookSettingsOf(h)
+	s, err = hook.SettingsOf(h)
 	return h, s, err
 }
 
 // act does what the request asks for, once.
-func (e *Hooks) act(ctx context.Context, r *received) (*HookAnswer, error) {
-	by, err := e.author(r.hook)
+func (e *Hooks) act(ctx context.Context, r *hook.Received) (*hook.Answer, error) {
+	by, err := e.author(r.Hook)
 	if err != nil {
-		e.noteFault(ctx, r.hook, authorLeft)
+		e.noteFault(ctx, r.Hook, authorLeft)
 		return nil, err
 	}
 	req := Request{By: by, Now: e.Clock.Now()}
-	if r.id != "" {
-		sum := sha256.Sum256([]byte(r.id))
-		req.Key = &IdempotencyKey{Key: fmt.Sprintf("hook %d %s", r.hook.ID, hex.EncodeToString(sum[:])), Longer: keepReceived}
-		req.Answer = func(o *Outcome) []byte { return document.Line(r.answer(o)) }
+	if r.ID != "" {
+		sum := sha256.Sum256([]byte(r.ID))
+		req.Key = &IdempotencyKey{Key: fmt.Sprintf("hook %d %s", r.Hook.ID, hex.EncodeToString(sum[:])), Longer: keepReceived}
+		req.Answer = func(o *Outcome) []byte { return document.Line(r.Answer(o)) }
 		if first, err := e.again(ctx, req); first != nil || err != nil {
 			return first, err
 		}
@@ -178,31 +113,23 @@ func (e *Hooks) act(ctx context.Context, r *received) (*HookAnswer, error) {
 	}
 	switch {
 	case errs.Is(err, errs.NotAllowed):
-		e.noteFault(ctx, r.hook, authorMayNot+err.Error())
-	case err == nil && r.hook.Fault != "":
-		e.noteFault(ctx, r.hook, "")
+		e.noteFault(ctx, r.Hook, authorMayNot+err.Error())
+	case err == nil && r.Hook.Fault != "":
+		e.noteFault(ctx, r.Hook, "")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r.answer(out), nil
-}
-
-func (r *received) answer(o *Outcome) *HookAnswer {
-	a := &HookAnswer{Case: o.CaseID}
-	if r.settings.Deliver != nil {
-		a.Label = r.settings.Deliver.Label
-	}
-	return a
+	return r.Answer(out), nil
 }
 
 // again returns the first answer to a request, nil if it has not come before.
-func (e *Hooks) again(ctx context.Context, req Request) (*HookAnswer, error) {
+func (e *Hooks) again(ctx context.Context, req Request) (*hook.Answer, error) {
 	stored, err := e.Replay(ctx, req.By, *req.Key)
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	a := &HookAnswer{Replayed: true}
+	a := &hook.Answer{Replayed: true}
 	return a, errs.Wrap("read the answer of a hook", json.Unmarshal(stored, a))
 }
 
@@ -215,10 +142,10 @@ func (e *Hooks) author(h *store.Hook) (identity.Principal, error) {
 	return e.directory().Principal(p.ID), nil
 }
 
-func (e *Hooks) do(ctx context.Context, req Request, r *received) (*Outcome, error) {
-	content, mediaType := r.content()
-	if d := r.settings.Deliver; d != nil {
-		id, err := e.caseOf(ctx, req.By, r, d.Case)
+func (e *Hooks) do(ctx context.Context, req Request, r *hook.Received) (*Outcome, error) {
+	content, mediaType := r.Content()
+	if d := r.Settings.Deliver; d != nil {
+		id, err := e.caseOf(ctx, req.By, r)
 		if err != nil {
 			return nil, err
 		}
@@ -232,8 +159,8 @@ func (e *Hooks) do(ctx context.Context, req Request, r *received) (*Outcome, err
 }
 
 // start starts a case of the hook's route with the request as its input.
-func (e *Hooks) start(ctx context.Context, req Request, r *received, content []byte, mediaType string) (*Outcome, error) {
-	d := Drop{Route: e.routes.Load().byID[r.hook.RouteID].Name, Xattrs: r.xattrs()}
+func (e *Hooks) start(ctx context.Context, req Request, r *hook.Received, content []byte, mediaType string) (*Outcome, error) {
+	d := Drop{Route: e.routes.Load().byID[r.Hook.RouteID].Name, Xattrs: r.Xattrs()}
 	var room int64
 	err := e.Store.View(ctx, func(reader store.Reader) (err error) {
 		if _, err = e.readStart(reader, req, d, nil); err == nil {
@@ -250,7 +177,7 @@ func (e *Hooks) start(ctx context.Context, req Request, r *received, content []b
 	}
 	var out *Outcome
 	err = e.contents.StoringContent(ctx, input, func() (err error) {
-		out, err = e.startWith(ctx, req, d, input, r.hook.SHA256)
+		out, err = e.startWith(ctx, req, d, input, r.Hook.SHA256)
 		return err
 	})
 	if err == nil {
@@ -302,70 +229,14 @@ func (e *Hooks) startWith(ctx context.Context, req Request, d Drop, input *conte
 	})
 }
 
-// xattrs returns the XATTRs of a case: the allowed headers that the request has.
-// What strangers write is taken as it is, without labels.
-func (r *received) xattrs() label.Dict {
-	var dict label.Dict
-	for _, name := range r.settings.Headers {
-		values := r.in.Header.Values(name)
-		key, err := label.NormalizeKey(name)
-		if err != nil || len(values) == 0 {
-			continue
-		}
-		dict = dict.Set(key, label.Text(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")))
-	}
-	return dict
-}
-
-// content returns what the case gets of the request: a form as JSON, and what else
-// came as it came. GitHub sends its JSON in a field of a form if it is told so.
-func (r *received) content() (content []byte, mediaType string) {
-	mediaType = r.in.Header.Get("Content-Type")
-	kind, _, err := mime.ParseMediaType(mediaType)
-	switch {
-	case err != nil && json.Valid(r.body):
-		return r.body, "application/json"
-	case err != nil:
-		return r.body, "application/octet-stream"
-	case kind != "application/x-www-form-urlencoded":
-		return r.body, mediaType
-	}
-	values, err := url.ParseQuery(string(r.body))
-	if err != nil {
-		return r.body, mediaType
-	}
-	if payload := values.Get("payload"); r.settings.Verify.Scheme == webhook.GitHub && json.Valid([]byte(payload)) {
-		return []byte(payload), "application/json"
-	}
-	fields := make(map[string]any, len(values))
-	for name, list := range values {
-		if fields[name] = list; len(list) == 1 {
-			fields[name] = list[0]
-		}
-	}
-	form, err := json.Marshal(fields)
-	if err != nil {
-		return r.body, mediaType
-	}
-	return form, "application/json"
-}
-
 func errNoCase() error {
 	return errs.New(errs.NotFound, "The request names no case to which a message can be delivered here.")
 }
 
 // caseOf returns the case that the request names by its id: one of the hook's route
 // that its author sees.
-func (e *Hooks) caseOf(ctx context.Context, by identity.Principal, r *received, at hookCase) (int64, error) {
-	var name string
-	switch {
-	case at.Header != "":
-		name = r.in.Header.Get(at.Header)
-	case at.Query != "":
-		name = r.in.Query.Get(at.Query)
-	default:
-		name = inJSON(r, at.JSON)
-	}
+func (e *Hooks) caseOf(ctx context.Context, by identity.Principal, r *hook.Received) (int64, error) {
+	name := r.CaseName()
 	if name == "" {
 		return 0, errs.New(errs.BadParameter, "The request does not say which case it is for.")
 	}
@@ -376,7 +247,7 @@ func (e *Hooks) caseOf(ctx context.Context, by identity.Principal, r *received, 
 	var row *store.Case
 	err = e.Store.View(ctx, func(reader store.Reader) (err error) {
 		row, err = store.OrNil(reader.Cases().Get(id))
-		if err == nil && row != nil && row.RouteID == r.hook.RouteID {
+		if err == nil && row != nil && row.RouteID == r.Hook.RouteID {
 			var sees bool
 			if sees, err = e.seesCase(reader, by, row); sees {
 				return err
@@ -389,43 +260,4 @@ func (e *Hooks) caseOf(ctx context.Context, by identity.Principal, r *received, 
 		err = errNoCase()
 	}
 	return id, err
-}
-
-// inJSON returns the text or number to which a path leads: /data/case or data.case.
-func inJSON(r *received, path string) string {
-	content, _ := r.content()
-	var at any
-	d := json.NewDecoder(bytes.NewReader(content))
-	d.UseNumber()
-	if d.Decode(&at) != nil {
-		return ""
-	}
-	separator := "."
-	if strings.HasPrefix(path, "/") {
-		path, separator = path[1:], "/"
-	}
-	for key := range strings.SplitSeq(path, separator) {
-		if separator == "/" {
-			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
-		}
-		switch container := at.(type) {
-		case map[string]any:
-			at = container[key]
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(container) {
-				return ""
-			}
-			at = container[i]
-		default:
-			return ""
-		}
-	}
-	switch value := at.(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"flowdrive/engine/hook"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -55,7 +56,7 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 		return others, err
 	}
 	for i := range hooks {
-		s, err := hookSettingsOf(&hooks[i])
+		s, err := hook.SettingsOf(&hooks[i])
 		if err != nil {
 			return others, err
 		}

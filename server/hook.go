@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"flowdrive/engine"
+	"flowdrive/engine/hook"
 	"flowdrive/internal/errs"
 )
 
 // Hooks takes requests to hooks, which need no log-in.
 type Hooks interface {
-	Receive(ctx context.Context, r engine.HookRequest) (*engine.HookAnswer, error)
+	Receive(ctx context.Context, r hook.Request) (*hook.Answer, error)
 }
 
 // serveHook answers /hook/<token> (docs/contract/drive.md#hooks). An unknown token
@@ -28,14 +29,14 @@ func (s *Server) serveHook(x *exchange, r *http.Request) error {
 			Extra: map[string]any{ExtraAllow: []string{http.MethodPost, http.MethodPut}},
 		}
 	}
-	if r.ContentLength > engine.MaxHookBody {
-		return errs.New(errs.TooLarge, "The body is larger than %s, the most that a hook takes.", bytesInWords(engine.MaxHookBody))
+	if r.ContentLength > hook.MaxBody {
+		return errs.New(errs.TooLarge, "The body is larger than %s, the most that a hook takes.", bytesInWords(hook.MaxBody))
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return errs.New(errs.MediaType, "The body is encoded as %q; send it as it is (RFC 9110, section 8.4).", clip(coding, 40))
 	}
 	x.room = s.roomOf(0)
-	answer, err := s.config.Hooks.Receive(r.Context(), engine.HookRequest{
+	answer, err := s.config.Hooks.Receive(r.Context(), hook.Request{
 		Token: token, Header: r.Header, Query: r.URL.Query(), Body: r.Body, Length: r.ContentLength, Wall: s.config.Now(),
 		Hold: func(bytes int64) error { return Weigh(r.Context(), 2*bytes) },
 	})

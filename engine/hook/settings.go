@@ -1,4 +1,4 @@
-package engine
+package hook
 
 import (
 	"cmp"
@@ -18,54 +18,58 @@ import (
 	"flowdrive/store"
 )
 
-// hookSettings is what a hook's document says, as it is stored and shown.
-type hookSettings struct {
-	Verify  hookVerify   `json:"verify"`
-	Headers []string     `json:"headers"` // that become XATTRs
-	Rate    string       `json:"rate"`
-	Most    int64        `json:"maxBytes"` // that a body may have; 0 in a hook stored before there was this: MaxHookBody
-	Deliver *hookDeliver `json:"deliver"`  // nil: it starts cases
+// Settings are what a hook's document says, as it is stored and shown.
+type Settings struct {
+	Verify  Verify   `json:"verify"`
+	Headers []string `json:"headers"` // that become XATTRs
+	Rate    string   `json:"rate"`
+	Most    int64    `json:"maxBytes"` // that a body may have; 0 in a hook stored before there was this: MaxBody
+	Deliver *Deliver `json:"deliver"`  // nil: it starts cases
 }
 
-type hookVerify struct {
+// Verify says how a request proves that its sender knows a secret.
+type Verify struct {
 	Scheme webhook.Scheme `json:"scheme"`
 	Secret string         `json:"secret,omitempty"` // its name
 	Header string         `json:"header,omitempty"` // of hmac: where the signature is
 }
 
-// hookDeliver says of which case a message is to be written.
-type hookDeliver struct {
-	Label string   `json:"label"`
-	Case  hookCase `json:"case"`
+// Deliver says of which case a message is to be written.
+type Deliver struct {
+	Label string `json:"label"`
+	Case  Named  `json:"case"`
 }
 
-// hookCase says where a request names the case: one of the three.
-type hookCase struct {
+// Named says where a request names the case: one of the three.
+type Named struct {
 	Header string `json:"header,omitempty"`
 	Query  string `json:"query,omitempty"`
 	JSON   string `json:"json,omitempty"` // a path into the body: /data/case or data.case
 }
 
 const (
-	defaultRate     = "600/minute"
-	mostRate        = 100_000
-	mostHookHeaders = 50
-	mostHooks       = 100 // of a route
+	// MaxBody is how many bytes the body of a request may have.
+	MaxBody = 25 << 20
+	// MostOfRoute is how many hooks a route may have.
+	MostOfRoute = 100
+
+	defaultRate = "600/minute"
+	mostHeaders = 50
 )
 
-// settings returns what a stored hook says.
-func hookSettingsOf(h *store.Hook) (s hookSettings, err error) {
+// SettingsOf returns what a stored hook says.
+func SettingsOf(h *store.Hook) (s Settings, err error) {
 	err = errs.Wrap("read the hook "+h.Name, json.Unmarshal(h.Settings, &s))
-	s.Most = cmp.Or(s.Most, MaxHookBody)
+	s.Most = cmp.Or(s.Most, MaxBody)
 	return s, err
 }
 
-// hookForm is the complete form of a hook. The token is in the answer that makes it
+// Form is the complete form of a hook. The token is in the answer that makes it
 // and nowhere else.
-type hookForm struct {
+type Form struct {
 	Name  string `json:"name"`
 	Route string `json:"route"`
-	hookSettings
+	Settings
 	Author   string   `json:"author"`
 	Fault    *string  `json:"fault"` // why it does not work
 	Warnings []string `json:"warnings"`
@@ -74,14 +78,16 @@ type hookForm struct {
 	URL      string   `json:"url,omitempty"`
 }
 
-func (e *Hooks) form(info *routeInfo, h *store.Hook) (hookForm, error) {
-	s, err := hookSettingsOf(h)
-	f := hookForm{
-		Name: h.Name, Route: info.Name, hookSettings: s, Warnings: e.warningsOf(s.Verify),
+// Describe returns the complete form of a hook of a route. author is empty if the
+// author has left.
+func Describe(h *store.Hook, route, author string, secrets Secrets) (Form, error) {
+	s, err := SettingsOf(h)
+	f := Form{
+		Name: h.Name, Route: route, Settings: s, Author: author, Warnings: []string{},
 		Created: h.Created.UTC().Format(time.RFC3339), Modified: h.Modified.UTC().Format(time.RFC3339),
 	}
-	if p := e.directory().ByID(h.Author); p != nil {
-		f.Author = string(p.Name)
+	if _, fault := secrets.Of(s.Verify); fault != "" {
+		f.Warnings = append(f.Warnings, "/verify/secret: "+fault)
 	}
 	if h.Fault != "" {
 		f.Fault = &h.Fault
@@ -89,44 +95,38 @@ func (e *Hooks) form(info *routeInfo, h *store.Hook) (hookForm, error) {
 	return f, err
 }
 
-func (e *Hooks) resource(info *routeInfo, h *store.Hook) (*Resource, error) {
-	f, err := e.form(info, h)
-	if err != nil {
-		return nil, err
-	}
+// Resource returns the resource of a hook with that form.
+func (f Form) Resource(h *store.Hook) *change.Resource {
 	form := document.Form(f)
-	v := hookVersion(h)
-	return &Resource{
+	v := Version(h)
+	return &change.Resource{
 		Name: h.Name, Seq: h.ID, Form: form, FormETag: change.SourceETag(form), Definition: v.Definition,
 		Created: h.Created, Modified: h.Modified, Own: true,
-	}, nil
+	}
 }
 
-func hookVersion(h *store.Hook) Version {
+// Version returns the version of a hook, nil for none.
+func Version(h *store.Hook) change.Version {
 	if h == nil {
-		return Version{}
+		return change.Version{}
 	}
 	definition := `"` + strconv.FormatInt(h.ID, 10) + "-" + strconv.FormatInt(h.Revision, 10)
-	return Version{Exists: true, ETag: definition + `"`, Modified: h.Modified}
+	return change.Version{Exists: true, ETag: definition + `"`, Modified: h.Modified}
 }
 
-// warningsOf says what keeps requests from being verified now.
-func (e *Hooks) warningsOf(v hookVerify) []string {
-	if _, fault := e.secretOf(v); fault != "" {
-		return []string{"/verify/secret: " + fault}
-	}
-	return []string{}
-}
+// Secrets returns the secret of a name, one of an administrator's settings. nil has
+// none.
+type Secrets func(name string) (string, bool)
 
-// secretOf returns the secret that requests are verified with, or why there is none
+// Of returns the secret that requests are verified with, or why there is none
 // that could be.
-func (e *Hooks) secretOf(v hookVerify) (secret, fault string) {
+func (e Secrets) Of(v Verify) (secret, fault string) {
 	if v.Scheme == webhook.None {
 		return "", ""
 	}
 	secret, ok := "", false
-	if e.secret != nil {
-		secret, ok = e.secret(v.Secret)
+	if e != nil {
+		secret, ok = e(v.Secret)
 	}
 	if !ok {
 		return "", "there is no secret " + strconv.Quote(v.Secret) + "; an administrator adds it with the setting secrets"
@@ -137,9 +137,9 @@ func (e *Hooks) secretOf(v hookVerify) (secret, fault string) {
 	return secret, ""
 }
 
-// readHook reads a hook's document.
-func readHook(body []byte, name string) (hookSettings, error) {
-	s := hookSettings{Verify: hookVerify{Scheme: webhook.None}, Headers: []string{}, Rate: defaultRate, Most: MaxHookBody}
+// Read reads the document of the hook of that name. The error has every fault of it.
+func Read(body []byte, name string) (Settings, error) {
+	s := Settings{Verify: Verify{Scheme: webhook.None}, Headers: []string{}, Rate: defaultRate, Most: MaxBody}
 	node, err := document.Parse(body, false)
 	if err != nil {
 		return s, err
@@ -158,16 +158,16 @@ func readHook(body []byte, name string) (hookSettings, error) {
 	if v := root.Get("verify"); v.Given() {
 		s.Verify = readVerify(v)
 	}
-	s.Headers = readHookHeaders(root.Get("headers"))
+	s.Headers = readHeaders(root.Get("headers"))
 	if v := root.Get("rate"); v.Given() {
 		text, _ := v.Str()
-		if _, ok := parseRate(text); !ok {
+		if _, ok := ParseRate(text); !ok {
 			v.Fail(errs.CodeFormat, `must be a number and second, minute, hour or day, such as "60/minute"`)
 		}
 		s.Rate = text
 	}
 	if v := root.Get("maxBytes"); v.Given() {
-		s.Most, _ = v.Int(1, MaxHookBody)
+		s.Most, _ = v.Int(1, MaxBody)
 	}
 	if v := root.Get("deliver"); v.Given() {
 		s.Deliver = readDeliver(v)
@@ -175,8 +175,8 @@ func readHook(body []byte, name string) (hookSettings, error) {
 	return s, faults.Err()
 }
 
-func readVerify(v document.Value) hookVerify {
-	out := hookVerify{Scheme: webhook.None}
+func readVerify(v document.Value) Verify {
+	out := Verify{Scheme: webhook.None}
 	if !v.Is(document.Object) {
 		return out
 	}
@@ -206,13 +206,13 @@ func readVerify(v document.Value) hookVerify {
 // sent the request.
 func secretHeaders() []string { return []string{"Authorization", "Proxy-Authorization", "Cookie"} }
 
-func readHookHeaders(v document.Value) []string {
+func readHeaders(v document.Value) []string {
 	out := []string{}
 	if !v.Given() || !v.Is(document.List) {
 		return out
 	}
-	if len(v.Node.Items) > mostHookHeaders {
-		v.Fail(errs.CodeRange, "must not have more than %d headers", mostHookHeaders)
+	if len(v.Node.Items) > mostHeaders {
+		v.Fail(errs.CodeRange, "must not have more than %d headers", mostHeaders)
 		return out
 	}
 	for i := range v.Node.Items {
@@ -229,8 +229,8 @@ func readHookHeaders(v document.Value) []string {
 	return out
 }
 
-func readDeliver(v document.Value) *hookDeliver {
-	d := &hookDeliver{}
+func readDeliver(v document.Value) *Deliver {
+	d := &Deliver{}
 	if !v.Is(document.Object) {
 		return d
 	}
@@ -257,17 +257,4 @@ func readDeliver(v document.Value) *hookDeliver {
 		of.Fail(errs.CodeRequired, "must have one of header, query and json: where a request names the case")
 	}
 	return d
-}
-
-// rate is how many requests a hook takes in a time.
-type rate struct {
-	n   int64
-	per time.Duration
-}
-
-func parseRate(text string) (rate, bool) {
-	number, unit, found := strings.Cut(text, "/")
-	n, err := strconv.ParseInt(number, 10, 64)
-	per := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[unit]
-	return rate{n, per}, found && err == nil && n > 0 && n <= mostRate && per > 0
 }
