@@ -22,6 +22,9 @@ var _ backward = (*bounded)(nil)
 // restricted returns the recurrence within the entry's bounds, and without
 // what is excluded.
 func (e *Entry) restricted(b backward, zone *time.Location) backward {
+	if within, ok := b.(*bounded); ok { // of other bounds
+		b = within.backward
+	}
 	out := e.spans(zone)
 	if e.Start.IsZero() && e.End.IsZero() && len(out) == 0 {
 		return b

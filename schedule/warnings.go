@@ -25,6 +25,27 @@ func (e *Entry) Warnings() []string {
 	return append(warnings, unevenSteps("hour", hour, 24, "day")...)
 }
 
+// Doubts returns Warnings for people who are about to store the entry: also of free
+// minutes, which an answer of the drive does not warn of, because the description says it.
+func (e *Entry) Doubts() []string { return append(e.freeMinute(), e.Warnings()...) }
+
+// freeMinute warns of an entry that comes every minute in hours or on days that are
+// chosen: lesser fields do not default to 0.
+func (e *Entry) freeMinute() []string {
+	e.Schedule()
+	c := e.calendar
+	if c == nil || c.minutes != allMinutes || c.hours == allHours && c.everyDay() {
+		return nil
+	}
+	text, daily := c.timeText()
+	return []string{text + c.dayText(daily) + ": is that meant? The minute is free, and does not stand for 0."}
+}
+
+// everyDay reports whether the calendar does not choose among days.
+func (c *calendar) everyDay() bool {
+	return c.years == nil && c.months == allMonths && c.days == allDays && !c.lastDay && c.nth == 0 && c.weeks == allWeeks && c.weekdays == allWeekdays
+}
+
 // unevenSteps warns of steps over all values of a field that are not equally far apart
 // in time, because they begin anew with the next larger unit.
 func unevenSteps(field, text string, values int, larger string) (warnings []string) {
