@@ -44,6 +44,8 @@ type EntryReader interface {
 	// an instant: those that are due first, by Seq.
 	Upcoming(contexts []identity.ID, before time.Time, limit int) ([]Entry, error)
 	Occurrences(entry UUID, limit int) ([]Occurrence, error) // newest first
+	// OccurrencesBefore returns the newest ones whose instants are before one.
+	OccurrencesBefore(entry UUID, before time.Time, limit int) ([]Occurrence, error)
 
 	EndedReader
 }

@@ -48,4 +48,6 @@ type Queries interface {
 
 	// RouteNames returns the names of the routes that by sees.
 	RouteNames(by identity.Principal) []string
+
+	ScheduleQueries
 }

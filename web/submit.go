@@ -19,6 +19,8 @@ type act struct {
 	requests []driveRequest
 	every    bool   // also after one that was refused; done tells of those
 	to       string // where it leads, "": to the page itself
+	// lead says where it leads by the answers, if these decide it; nil: to.
+	lead func(answers []*driveAnswer) string
 	// done says what has happened, by the answers to the requests; nil: nothing is
 	// said.
 	done func(answers []*driveAnswer) notice
@@ -72,6 +74,9 @@ func (p *pages) submit(x *visit, g page) error {
 	}
 	if a.done != nil {
 		x.notices.put(x.token, a.done(answers))
+	}
+	if a.lead != nil {
+		a.to = a.lead(answers)
 	}
 	return x.redirect(x.landing(a.to))
 }

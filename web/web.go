@@ -118,6 +118,7 @@ func (p *pages) all() []page {
 		documentPages(),
 		searchPages(),
 		mountPages(),
+		schedulePages(),
 		accountPages(),
 	)
 }

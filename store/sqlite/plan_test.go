@@ -26,7 +26,7 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"selectEntry": selectEntry, "selectEntries": selectEntries, "entriesOfContext": entriesOfContext,
 		"allEntries": allEntries, "countEntries": countEntries, "insertEntry": insertEntry.query,
 		"advanceEntry": advanceEntry.query, "updateEntry": updateEntry.query, "deleteEntry": deleteEntry,
-		"selectOccurrences": selectOccurrences, "insertOccurrence": insertOccurrence.query,
+		"selectOccurrences": selectOccurrences, "occurrencesBefore": occurrencesBefore, "insertOccurrence": insertOccurrence.query,
 		"selectCase": selectCase, "selectCases": selectCases, "selectSeenCases": selectSeenCases, "selectEntriesSeen": selectEntriesSeen, "allCases": allCases,
 		"casesOfRoute": casesOfRoute, "casesOfParty": casesOfParty, "selectAccess": selectAccess,
 		"caseExists": caseExists, "countOpenCases": countOpenCases, "nextLane": nextLane, "selectQueued": selectQueued, "groupBusy": groupBusy,

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"slices"
+	"time"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -56,6 +57,7 @@ var (
 
 	selectHolding     = `SELECT ` + entryTable.list("") + ` FROM entries WHERE instr(CAST(form AS TEXT), ?1) > 0 ORDER BY seq`
 	selectOccurrences = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
+	occurrencesBefore = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 AND instant < ?2 ORDER BY instant DESC LIMIT ?3`
 	insertOccurrence  = occurrenceTable.insert()
 	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE case_id IS NULL`)
 )
@@ -143,6 +145,12 @@ func (r entryReader) Occurrences(entry store.UUID, limit int) (all []store.Occur
 		limit = -1
 	}
 	err = occurrenceTable.add(r.c, &all, selectOccurrences, entry[:], limit)
+	return all, failure("read the occurrences", err)
+}
+
+// OccurrencesBefore returns the newest occurrences before an instant, newest first.
+func (r entryReader) OccurrencesBefore(entry store.UUID, before time.Time, limit int) (all []store.Occurrence, err error) {
+	err = occurrenceTable.add(r.c, &all, occurrencesBefore, entry[:], before.UnixMilli(), limit)
 	return all, failure("read the occurrences", err)
 }
 

@@ -103,6 +103,27 @@
 	document.addEventListener('click', (e) => {
 		if (e.target.closest('a.find') && !e.ctrlKey && !e.metaKey && palette()) e.preventDefault();
 	});
+	// A form that says what it would do, beside it, as one types.
+	let asked = 0;
+	const ask = async (form) => {
+		const mine = ++asked;
+		const fields = new URLSearchParams(new FormData(form));
+		fields.set('show', '1');
+		try {
+			const answer = await fetch(form.getAttribute('action') + '?part=' + form.dataset.preview, { method: 'POST', body: fields, credentials: 'same-origin' });
+			const holder = document.createElement('template');
+			holder.innerHTML = answer.ok ? await answer.text() : '';
+			const fresh = holder.content.firstElementChild;
+			const old = document.getElementById(form.dataset.preview);
+			if (mine !== asked || !fresh || !old) return;
+			old.replaceChildren(...fresh.childNodes);
+			for (const f of form.elements) if (f.id) f.toggleAttribute('aria-invalid', old.querySelector('[data-fault="' + f.id + '"]') !== null);
+		} catch { /* the next key asks again */ }
+	};
+	for (const form of document.querySelectorAll('form[data-preview]')) {
+		let soon = 0;
+		form.addEventListener('input', () => { clearTimeout(soon); soon = setTimeout(ask, 250, form); });
+	}
 
 	// Keys. Those of one letter only outside of fields.
 	const rows = () => [...document.querySelectorAll('.task .t a, .tbl .t a')];
@@ -135,6 +156,9 @@
 			return;
 		}
 		const row = e.target.closest && e.target.closest('.task, tr');
+		const row = e.target.closest && e.target.closest('.task');
+		const of = (what) => (e.target.closest && e.target.closest('tr') || document).querySelector(what);
+		const press = (what) => { const b = of(what); if (b) b.click(); return b; };
 		switch (e.key) {
 		case 'g': waits = 'g'; return;
 		case 'j': step(1); break;
@@ -151,6 +175,9 @@
 		}
 		case 'x': { const box = row && row.querySelector('input[type=checkbox]'); if (!box) return; box.checked = !box.checked; break; }
 		case 'e': { const act = row && row.querySelector('.acts .b'); if (!act) return; act.click(); break; }
+		case 'p': if (!press('[aria-label^="Pause "], [aria-label^="Resume "], [href="?do=pause#ask"]')) return; break;
+		case 't': if (!press('[href*="?do=trigger#ask"]')) return; break;
+		case 'n': if (!press('a[href="/schedule/new"]')) return; break;
 		default: return;
 		}
 		e.preventDefault();

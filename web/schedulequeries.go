@@ -1,0 +1,36 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/internal/identity"
+)
+
+// ScheduleQueries are what the pages of the schedule read.
+type ScheduleQueries interface {
+	// EntryViews returns a page of the schedule entries that by sees, and how things
+	// stand with all of them.
+	EntryViews(ctx context.Context, by identity.Principal, q engine.EntryQuery) (*engine.EntryPage, error)
+	// EntryDetail returns an entry with what became of its last instants, or of those
+	// before an instant; more says that there are others before.
+	EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error)
+	// ForeseeEntry returns what comes of an entry as a dry run has answered it.
+	ForeseeEntry(ctx context.Context, by identity.Principal, form []byte) (*engine.ForeseenEntry, error)
+}
+
+// EntryViews implements Queries.
+func (q queries) EntryViews(ctx context.Context, by identity.Principal, query engine.EntryQuery) (*engine.EntryPage, error) {
+	return q.engine.Schedules.EntryViews(ctx, by, query)
+}
+
+// EntryDetail implements Queries.
+func (q queries) EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error) {
+	return q.engine.Schedules.EntryDetail(ctx, by, uuid, before, limit)
+}
+
+// ForeseeEntry implements Queries.
+func (q queries) ForeseeEntry(ctx context.Context, by identity.Principal, form []byte) (*engine.ForeseenEntry, error) {
+	return q.engine.Schedules.ForeseeEntry(ctx, by, form)
+}
