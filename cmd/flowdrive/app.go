@@ -50,6 +50,9 @@ type app struct {
 	gateway  *notify.Gateway
 
 	certificate *server.Certificate // nil: there is none
+	level       *logLevel
+	supervisor  supervisor
+	reread      func() (*settings, []string, error) // the settings as they are now; nil: they cannot be read again
 	server      *server.Server
 	drive       http.Handler // acts as the principal of the request's context
 	operator    http.Handler // the drive for the control socket, as an administrator
@@ -65,7 +68,8 @@ func openApp(ctx context.Context, s *settings, logTo io.Writer) (_ *app, err err
 	if err != nil {
 		return nil, err
 	}
-	a := &app{settings: s, log: newLogger(logTo, level)}
+	a := &app{settings: s, level: newLogLevel(level)}
+	a.log = newLogger(logTo, a.level)
 	if a.unlock, err = lockFolder(s.data); err != nil {
 		return nil, err
 	}
@@ -312,7 +316,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run)
+		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.watch)
 	}
 	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {
@@ -421,11 +425,11 @@ func (g *group) wait() error {
 }
 
 // newLogger writes for people on a terminal, JSON elsewhere.
-func newLogger(to io.Writer, level zerolog.Level) zerolog.Logger {
+func newLogger(to io.Writer, level *logLevel) zerolog.Logger {
 	if f, ok := to.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		to = zerolog.ConsoleWriter{Out: to, TimeFormat: time.TimeOnly}
 	}
-	return zerolog.New(to).Level(level).With().Timestamp().Logger()
+	return zerolog.New(to).Sample(level).With().Timestamp().Logger()
 }
 
 var (

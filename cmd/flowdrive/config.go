@@ -27,16 +27,19 @@ const (
 	systemConfig = "/etc/flowdrive/config.yaml"
 
 	// origin is the annotation of a flag that says where its value comes from.
-	origin = "flowdrive-origin"
+	origin          = "flowdrive-origin"
+	fromCommandLine = "command line"
 )
 
 // configure gives every flag that the command line does not set its value from the
 // environment, a credential or the configuration file, in this order, and notes on each
 // where it comes from. A key of the file that is no flag of any command is a fault; one
 // file does for all commands. It returns every fault.
-func configure(cmd *cobra.Command) error {
-	flags := cmd.Flags()
-	file, wrong := readConfig(flags, flagNames(cmd.Root()))
+func configure(cmd *cobra.Command) error { return configureFlags(cmd.Flags(), flagNames(cmd.Root())) }
+
+// configureFlags does what configure does; known are the keys that the file may have.
+func configureFlags(flags *pflag.FlagSet, known []string) error {
+	file, wrong := readConfig(flags, known)
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Name == "config" {
 			return
@@ -61,7 +64,7 @@ func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) (from stri
 		if isSecret(f) {
 			return "", fmt.Errorf("--%s: every user of the machine can read a command line; give it by %s or in the configuration file", f.Name, name)
 		}
-		return "command line", nil
+		return fromCommandLine, nil
 	}
 	value, set := os.LookupEnv(name)
 	path, inFile := "", false
@@ -183,7 +186,7 @@ type config struct {
 // folder look for one that nobody has named: a client may not be allowed to read it.
 func configPath(flags *pflag.FlagSet) (path, from string, err error) {
 	if path, err = flags.GetString("config"); err != nil || path != "" {
-		return path, "command line", err
+		return path, fromCommandLine, err
 	}
 	if path = os.Getenv(environmentPrefix + "CONFIG"); path != "" {
 		return path, environmentPrefix + "CONFIG", nil

@@ -44,7 +44,7 @@ func startProgram(t *testing.T, data string) *program {
 // startServe starts the server of a command line.
 func startServe(t *testing.T, cmd *exec.Cmd) *program {
 	t.Helper()
-	cmd.Env = append(os.Environ(), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
+	cmd.Env = append(append(os.Environ(), cmd.Env...), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
 	p, err := launch(cmd)
 	if err != nil {
 		t.Fatal(err)

@@ -2,14 +2,124 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"flowdrive/internal/document"
 )
 
-// reloadOn reads the certificate again whenever a signal comes, until ctx ends.
-// If its files cannot be used, it says so in the log and goes on with the one that
-// it has. Without a certificate the signal does nothing.
+// logLevel is the level from which on lines are logged. It can change while the server
+// runs.
+type logLevel struct{ least atomic.Int32 }
+
+var _ zerolog.Sampler = (*logLevel)(nil)
+
+func newLogLevel(least zerolog.Level) *logLevel {
+	l := &logLevel{}
+	l.set(least)
+	return l
+}
+
+func (l *logLevel) set(least zerolog.Level) { l.least.Store(int32(least)) }
+
+// Sample implements zerolog.Sampler.
+func (l *logLevel) Sample(level zerolog.Level) bool { return level >= zerolog.Level(l.least.Load()) }
+
+// reread reads the settings again: what the command line says as it was given, the
+// rest as it is now. changed names those that are not what they were, in their order.
+// An error says everything that is wrong with them.
+func reread(cmd *cobra.Command) (s *settings, changed []string, err error) {
+	was, flags := cmd.Flags(), pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	s = &settings{}
+	s.register(flags)
+	flags.String("config", "", "")
+	was.VisitAll(func(f *pflag.Flag) {
+		again := flags.Lookup(f.Name)
+		if again == nil || f.Name != "config" && originOf(f) != fromCommandLine || !f.Changed {
+			return
+		}
+		given, isList := f.Value.(pflag.SliceValue)
+		if list, ok := again.Value.(pflag.SliceValue); ok && isList {
+			err = errors.Join(err, list.Replace(given.GetSlice()))
+		} else {
+			err = errors.Join(err, again.Value.Set(f.Value.String()))
+		}
+		again.Changed = true
+	})
+	if err == nil {
+		err = errors.Join(configureFlags(flags, flagNames(cmd.Root())), placed(flags, s.validate()))
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if old := was.Lookup(f.Name); f.Name != "config" && !sameValue(old.Value, f.Value) {
+			changed = append(changed, f.Name)
+		}
+	})
+	return s, changed, err
+}
+
+// sameValue reports whether two values of one flag are the same.
+func sameValue(a, b pflag.Value) bool {
+	switch a := a.(type) {
+	case *mapFlag:
+		b, ok := b.(*mapFlag)
+		return ok && (a.node == nil) == (b.node == nil) && (a.node == nil || document.Equal(a.node, b.node))
+	case *secretFlag:
+		b, ok := b.(*secretFlag)
+		return ok && a.text == b.text
+	}
+	return a.String() == b.String()
+}
+
+// levelFlag is the setting that counts at once when the settings are read again.
+const levelFlag = "log-level"
+
+// reload reads the settings and the certificate again. If anything is wrong with them,
+// it says so in the log, and all stays as it is. Of the settings only the level of the
+// log changes; the log names the others, which count after a restart.
+func (a *app) reload() {
+	var s *settings
+	var changed []string
+	if a.reread != nil {
+		var err error
+		if s, changed, err = a.reread(); err != nil {
+			for line := range strings.Lines(err.Error()) {
+				a.log.Error().Msg("settings: " + strings.TrimRight(line, "\n"))
+			}
+			a.log.Error().Msg("settings: what was read again is wrong; all stays as it was")
+			return
+		}
+	}
+	if a.certificate != nil {
+		if err := a.certificate.Reload(); err != nil {
+			a.log.Error().Err(err).Msg("server: could not read the certificate again; all stays as it was")
+			return
+		}
+	}
+	if s != nil {
+		if level, err := s.level(); err == nil {
+			a.level.set(level)
+		}
+		changed = slices.DeleteFunc(changed, func(name string) bool { return name == levelFlag })
+	}
+	said := a.log.Info().Bool("certificate", a.certificate != nil)
+	if len(changed) > 0 {
+		said = a.log.Warn().Strs("after_a_restart", changed)
+	}
+	said.Msg("server: read its settings and certificate again")
+}
+
+// reloadOn reloads whenever a signal comes, until ctx ends.
 func (a *app) reloadOn(ctx context.Context, signals <-chan os.Signal) {
 	for {
 		select {
@@ -17,15 +127,13 @@ func (a *app) reloadOn(ctx context.Context, signals <-chan os.Signal) {
 			return
 		case <-signals:
 		}
-		if a.certificate == nil {
-			a.log.Info().Msg("server: told to read the certificate again, but there is none")
-			continue
+		if err := a.supervisor.reloading(); err != nil {
+			a.log.Warn().Err(err).Msg("server: could not tell systemd that it reads its settings again")
 		}
-		if err := a.certificate.Reload(); err != nil {
-			a.log.Error().Err(err).Msg("server: could not read the certificate again; it goes on with the one that it has")
-			continue
+		a.reload()
+		if err := a.supervisor.ready(); err != nil {
+			a.log.Warn().Err(err).Msg("server: could not tell systemd that it is ready again")
 		}
-		a.log.Info().Msg("server: read the certificate again")
 	}
 }
 
@@ -43,5 +151,39 @@ func (a *app) catchReloads(ctx context.Context) (stop func()) {
 		signal.Stop(signals)
 		cancel()
 		<-ended
+	}
+}
+
+var errNoAnswer = errors.New("the database does not answer")
+
+// watch tells systemd twice in each interval of its watchdog that the server works, until
+// ctx ends. It does not if the database does not answer: systemd then restarts it.
+func (a *app) watch(ctx context.Context) error {
+	every, err := a.supervisor.watchdog()
+	if err != nil {
+		return fmt.Errorf("read for how long systemd waits: %w", err)
+	}
+	if every == 0 {
+		return nil
+	}
+	tick := time.NewTicker(every / 2)
+	defer tick.Stop()
+	for {
+		within, cancel := context.WithTimeout(ctx, every/2)
+		err := a.engine.Ready(within)
+		cancel()
+		if err == nil {
+			err = a.supervisor.alive()
+		} else {
+			err = fmt.Errorf("%w: %w", errNoAnswer, err)
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.Error().Err(err).Msg("server: systemd was not told that it works")
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }

@@ -104,7 +104,7 @@ func TestReload(t *testing.T) {
 	}
 	a.certificate = nil
 	log.Reset()
-	if reload(); !strings.Contains(log.String(), "there is none") {
+	if reload(); !strings.Contains(log.String(), `"certificate":false`) {
 		t.Errorf("without a certificate: %s", &log)
 	}
 }

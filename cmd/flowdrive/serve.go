@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -37,8 +39,12 @@ func serveCommand() *cobra.Command {
 			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
 				a.log.Warn().Msg("settings: " + text)
 			}
+			a.reread = func() (*settings, []string, error) { return reread(cmd) }
 			defer a.catchReloads(cmd.Context())()
-			return a.serve(cmd.Context(), func() error { return a.greet(cmd.OutOrStdout(), listener.Addr()) }, listener)
+			defer context.AfterFunc(cmd.Context(), func() { _ = a.supervisor.stopping() })() // systemd sees the end, too
+			return a.serve(cmd.Context(), func() error {
+				return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
+			}, listener)
 		},
 	}
 	s.register(cmd.Flags())
