@@ -14,6 +14,7 @@ LINT := $(TOOL) golangci-lint
 ARGS      ?=
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
+TIME      ?= 10m
 
 ##@ Using
 
@@ -59,6 +60,10 @@ e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm
 .PHONY: browser
 browser: ## the pages in Debian's chromium, with axe-core at every stop
 	@.ci/browser.sh
+
+.PHONY: torture
+torture: ## kill servers under load for TIME (10m), and judge what clients were told; FLOWDRIVE_TEST_SEED repeats a run
+	FLOWDRIVE_TORTURE=$(TIME) go test -count=1 -timeout=0 -v -run='Killed|Stopped|Histories' ./cmd/flowdrive
 
 .PHONY: cover
 cover: ## coverage by function, and of the whole; cover.prof for "go tool cover -html"

@@ -17,9 +17,16 @@ const (
 )
 
 // rounds calls f for each round, as often as there is time for, at least
-// twice; with -short, twice.
+// twice; with -short, twice. FLOWDRIVE_TORTURE is a time, such as 2h, for which it goes on
+// instead.
 func rounds(most int, limit time.Duration, f func(round int)) {
 	begin := time.Now()
+	if torture, err := time.ParseDuration(os.Getenv("FLOWDRIVE_TORTURE")); err == nil {
+		for round := 0; time.Since(begin) < torture; round++ {
+			f(round)
+		}
+		return
+	}
 	for round := range most {
 		if round >= 2 && (testing.Short() || time.Since(begin) > limit) {
 			return
