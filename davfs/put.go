@@ -427,7 +427,7 @@ func (p *putRequest) document() error {
 // scriptClient reports whether the client is a script, which means what it sends.
 // Mounting clients send empty files before they fill them.
 func (d *drive) scriptClient(agent string) bool {
-	known := []string{"curl/", "Wget/", "HTTPie/", "python-", "Go-http-client/", "PowerShell"}
+	known := []string{"curl/", "flowdrive/", "Wget/", "HTTPie/", "python-", "Go-http-client/", "PowerShell"}
 	return slices.ContainsFunc(append(known, d.ScriptClients...), func(prefix string) bool {
 		return prefix != "" && strings.HasPrefix(agent, prefix)
 	})

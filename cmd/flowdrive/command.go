@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"flowdrive/cmd/flowdrive/remote"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
@@ -35,6 +37,9 @@ func exitCode(err error) int {
 	}
 	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errNotChecked) || errors.Is(err, errNotVerified) {
 		return 2
+	}
+	if code, ok := remote.ExitCode(err); ok {
+		return code
 	}
 	if wasCut(err) {
 		return exitCut
@@ -78,7 +83,7 @@ func rootCommand() *cobra.Command {
 		Use:   "flowdrive",
 		Short: "A workflow and schedule server that you mount as a network drive",
 		Long: "Flowdrive keeps routes, cases, tasks and schedules as files below /dav/.\n" +
-			"Every flag can also be set by the environment (FLOWDRIVE_<FLAG>) and in a\n" +
+			"Every flag of the server can also be set by the environment (FLOWDRIVE_<FLAG>) and in a\n" +
 			"YAML file (--config); a flag beats the environment, which beats the file.\n" +
 			"\"flowdrive config show\" tells what is set, and where.",
 		SilenceUsage:  true,
@@ -90,10 +95,16 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags (default: flowdrive/config.yaml in the folder for configuration of the user,\nelse /etc/flowdrive/config.yaml)")
 	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), auditCommand(), versionCommand())
+	root.AddCommand(remoteCommands().Commands()...)
 	root.SetHelpCommand(helpCommand())
 	root.Version = version()
 	strict(root)
 	return root
+}
+
+// remoteCommands are the commands that speak to a server as a user of it.
+func remoteCommands() *remote.Env {
+	return remote.Machine(version(), clock.Real{}.Now, func(err error) error { return usageError{err} })
 }
 
 // strict makes every wrong number of arguments and every unknown subcommand a

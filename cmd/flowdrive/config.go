@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"flowdrive/cmd/flowdrive/remote"
 	"flowdrive/internal/document"
 )
 
@@ -136,6 +137,9 @@ func isSecret(f *pflag.Flag) bool {
 // it.
 func flagNames(cmd *cobra.Command) []string {
 	var names []string
+	if _, is := cmd.Annotations[remote.Annotation]; is {
+		return nil // those of a client are not settings
+	}
 	add := func(f *pflag.Flag) {
 		if f.Name != "config" && f.Name != "help" && f.Name != "version" && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
@@ -154,7 +158,7 @@ func flagNames(cmd *cobra.Command) []string {
 }
 
 // otherVariables are those that are no setting.
-var otherVariables = []string{"FLOWDRIVE_CONFIG", "FLOWDRIVE_ADMIN_PASSWORD", "FLOWDRIVE_URL", "FLOWDRIVE_USER", "FLOWDRIVE_PASSWORD", "FLOWDRIVE_PROFILE"}
+var otherVariables = []string{"FLOWDRIVE_CONFIG", "FLOWDRIVE_ADMIN_PASSWORD", "FLOWDRIVE_URL", "FLOWDRIVE_USER", "FLOWDRIVE_PASSWORD", "FLOWDRIVE_PROFILE", "FLOWDRIVE_CACERT"}
 
 // unknownVariables returns a sentence for each variable of the environment that looks like
 // a setting and is none, in the order of their names.

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts in testdata co
 // Beside what testscript knows there are
 //
 //	exits CODE PROGRAM [ARG...]      a program that ends with this code
-//	serve [FLAG...]                  starts a server; its greeting is stdout
+//	serve [FLAG...]                  starts a server; its greeting is stdout, its address $SERVER
 //	halt                             stops it; its log is stderr (stop is testscript's own, and ends the script)
 //	answers STATUS USER:PASSWORD METHOD PATH [FILE]
 //	                                 a request to it; the answer is stdout
@@ -117,6 +117,7 @@ func scriptServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Defer(p.kill)
 	serverOf(ts).program = p
+	ts.Setenv("SERVER", p.base)
 	say(ts, ts.Stdout(), p.greeting.String())
 }
 

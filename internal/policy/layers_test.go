@@ -19,9 +19,10 @@ func rows() []row {
 	return []row{
 		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox", "internal/licenses", "internal/codecgen"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
+		{what: "the commands that speak to a server", packages: []string{"cmd/flowdrive/remote"}},
 		{what: "measurements of the whole", packages: []string{"internal/bench"}},
 		{what: "the drive and the pages; what is done with a whole data folder", packages: []string{"davfs", "web", "internal/simulate", "store/backup", "store/check"}},
-		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/files", "engine/hook", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/status"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},

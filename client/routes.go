@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Route is a workflow definition.
+type Route struct {
+	Document `json:"-"`
+
+	ID          int64                 `json:"id"`
+	Name        string                `json:"name"`
+	Title       string                `json:"title"`
+	Description string                `json:"description"`
+	Model       string                `json:"model"`
+	Version     int                   `json:"version"`
+	Author      string                `json:"author"`
+	States      map[string]RouteState `json:"states"`
+	Warnings    []string              `json:"warnings"`
+	Modified    time.Time             `json:"modified"`
+}
+
+// RouteState is a state of a route.
+type RouteState struct {
+	Title string `json:"title"`
+	Type  string `json:"type"` // start, normal, complete, denied, cancelled or failed
+}
+
+// Routes returns the routes that the user may see.
+func (c *Client) Routes(ctx context.Context) iter.Seq2[Route, error] {
+	return list[Route](ctx, c, routes+".contents", nil)
+}
+
+// Route returns the complete form of a route's newest version.
+func (c *Client) Route(ctx context.Context, name string) (Route, error) {
+	for r, err := range c.Routes(ctx) {
+		if err != nil {
+			return Route{}, err
+		}
+		if strings.EqualFold(r.Name, name) {
+			return r, nil
+		}
+	}
+	return Route{}, noRoute(name)
+}
+
+func noRoute(name string) error {
+	return notFound(fmt.Sprintf("There is no route %q that you may see: flowdrive route list has their names.", name))
+}
+
+// RouteSource returns the document of a route as its author stored it, and the name of its
+// file, which ends in .yaml or .json.
+func (c *Client) RouteSource(ctx context.Context, name string) (source []byte, file string, err error) {
+	type line struct {
+		Document `json:"-"`
+
+		Name string `json:"name"`
+	}
+	for l, err := range list[line](ctx, c, routes+".ls", nil) {
+		if err != nil {
+			return nil, "", err
+		}
+		if sameName(l.Name, name) {
+			source, _, err = c.read(ctx, request{method: http.MethodGet, path: routes + l.Name})
+			return source, l.Name, err
+		}
+	}
+	return nil, "", noRoute(name)
+}
+
+// PutRoute stores a route, JSON or YAML by the name's ending, or its scenario:
+// "bug.yaml", "bug.scenario.yaml". What is returned has the warnings of a route.
+func (c *Client) PutRoute(ctx context.Context, file string, document []byte, o PutOptions) (Route, error) {
+	return putForForm[Route](ctx, c, o.request(routes+file, document))
+}
+
+// Denied reports whether a case that is completed has come to a state that denies what it
+// asked for.
+func (c *Client) Denied(ctx context.Context, of Case) (bool, error) {
+	if of.Status == "" || of.State != "completed" && of.State != "closed" {
+		return false, nil
+	}
+	r, err := c.Route(ctx, of.Route)
+	if IsSlug(err, "not-found") {
+		return false, nil // who sees a case need not see its route
+	}
+	return r.States[of.Status].Type == "denied", err
+}
+
+// Overview is the server at a glance, as the user sees it.
+func (c *Client) Overview(ctx context.Context) (json.RawMessage, error) {
+	return c.rawDocument(ctx, workflow+"Status/overview.json")
+}
+
+// Text returns a page of Status/ in words: "overview", "week" or "late".
+func (c *Client) Text(ctx context.Context, page string) (string, error) {
+	body, _, err := c.read(ctx, request{method: http.MethodGet, path: workflow + "Status/" + page + ".txt"})
+	return string(body), err
+}

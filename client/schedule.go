@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Entry is a schedule entry: when cases of a route are started.
+type Entry struct {
+	Document `json:"-"`
+
+	UUID        string         `json:"UUID"`
+	Type        string         `json:"type"` // simple, interval, cron or crontab
+	Route       string         `json:"route"`
+	Context     string         `json:"context"`
+	Title       string         `json:"title"`
+	Description string         `json:"description"` // what it means, in words
+	Zone        string         `json:"timezone"`
+	Next        *time.Time     `json:"next"`
+	Paused      bool           `json:"paused"`
+	Note        string         `json:"note"`
+	Performed   int64          `json:"iterationsPerformed"`
+	Remaining   int64          `json:"iterationsRemaining"` // -1 is endless
+	LastCase    *int64         `json:"lastCase"`
+	LastError   *string        `json:"lastError"`
+	XAttrs      map[string]any `json:"xattrDict"`
+	Warnings    []string       `json:"warnings"`
+}
+
+// ID returns the UUID as 32 hexadecimal digits.
+func (e *Entry) ID() string { return hexUUID(e.UUID) }
+
+func hexUUID(text string) string {
+	return strings.ToLower(strings.NewReplacer("{", "", "}", "", "-", "").Replace(text))
+}
+
+// Entries returns the schedule entries that the user may see, the oldest first.
+func (c *Client) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return list[Entry](ctx, c, schedule+".contents", nil)
+}
+
+// FindEntry returns the entry that a name means: its UUID, its given name, or its title if
+// no other entry has it.
+func (c *Client) FindEntry(ctx context.Context, name string) (Entry, error) {
+	type line struct {
+		Document `json:"-"`
+
+		Name string `json:"name"`
+		ID   string `json:"id"`
+	}
+	id := hexUUID(name)
+	for l, err := range list[line](ctx, c, schedule+".ls", nil) {
+		if err != nil {
+			return Entry{}, err
+		}
+		if l.ID == id || sameName(l.Name, name) {
+			return get[Entry](ctx, c, schedule+l.ID+".json")
+		}
+	}
+	var found []Entry
+	for e, err := range c.Entries(ctx) {
+		if err != nil {
+			return Entry{}, err
+		}
+		if e.ID() == id || e.Title == name {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Entry{}, notFound(fmt.Sprintf("There is no schedule entry %q that you may see: an entry is named by its UUID, its given name or its title.", name))
+	case 1:
+		return found[0], nil
+	}
+	return Entry{}, &Problem{
+		Type: "urn:flowdrive:problem:name-taken", Title: "Ambiguous", Status: http.StatusConflict,
+		Detail: fmt.Sprintf("%d schedule entries have the title %q: name one by its UUID, as %s.", len(found), name, found[0].ID()),
+	}
+}
+
+// PutEntry stores a schedule entry, JSON or YAML by the name's ending. Under the name
+// new.json each is another entry.
+func (c *Client) PutEntry(ctx context.Context, name string, document []byte, o PutOptions) (Entry, error) {
+	return putForForm[Entry](ctx, c, o.request(schedule+name, document))
+}
+
+// PutOptions say how a document is stored.
+type PutOptions struct {
+	DryRun  bool // all checks, and nothing is stored
+	New     bool // refused (412) if there is one of that name
+	Migrate bool // running cases of a route move to its new version
+}
+
+func (o PutOptions) request(path string, document []byte) request {
+	r := request{path: path, body: document, query: map[string][]string{}}
+	if o.DryRun {
+		r.query.Set("dryRun", "1")
+	}
+	if o.Migrate {
+		r.query.Set("migrate", "1")
+	}
+	if o.New {
+		r.header = http.Header{"If-None-Match": {"*"}}
+	}
+	return r
+}
+
+// CommandEntry does something with a schedule entry: pause, resume, trigger, or backfill
+// with "from" and "to".
+func (c *Client) CommandEntry(ctx context.Context, id, command string, fields map[string]string) error {
+	document := map[string]string{"do": command}
+	for key, value := range fields {
+		document[key] = value
+	}
+	_, err := c.putJSON(ctx, schedule+hexUUID(id)+".json", document)
+	return err
+}
+
+// DeleteEntry deletes a schedule entry.
+func (c *Client) DeleteEntry(ctx context.Context, id string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: schedule + hexUUID(id) + ".json", once: true})
+}
+
+// Occurrence is what became of one instant of an entry.
+type Occurrence struct {
+	Document `json:"-"`
+
+	Instant time.Time `json:"instant"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason"`
+	Lag     float64   `json:"lagSeconds"`
+	Case    *int64    `json:"case"`
+	State   string    `json:"state"` // of the case, now
+}
+
+// Occurrences returns what became of an entry's instants, the newest first.
+func (c *Client) Occurrences(ctx context.Context, id string) iter.Seq2[Occurrence, error] {
+	return list[Occurrence](ctx, c, schedule+hexUUID(id)+"/occurrences.json", nil)
+}
+
+// raw is a document of which only the text is of interest.
+type raw struct {
+	Document `json:"-"`
+}
+
+func (c *Client) rawDocument(ctx context.Context, path string) (json.RawMessage, error) {
+	v, err := get[raw](ctx, c, path)
+	return v.Raw(), err
+}

@@ -1,0 +1,349 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/client"
+)
+
+// startOptions are the flags of start.
+type startOptions struct {
+	client.NewCase
+
+	settings []string
+	input    string
+	wait     bool
+}
+
+func (e *Env) start() *cobra.Command {
+	var o startOptions
+	c := formats(&cobra.Command{
+		Use: "start ROUTE", Short: "Start a case of a route",
+		Long: "Starts a case, and prints its number. --set key=text sets an XATTR, --set key:=value one that\n" +
+			"is a number, true, false, null or other JSON. The input is a file, or - for the standard input.\n\n" +
+			"With --wait it waits until the case has ended. It exits with 0 if it was completed, 3 denied,\n" +
+			"4 canceled, 5 failed.",
+		Example: "  flowdrive start purchase -t \"Three chairs\" --set amount=900\n  flowdrive start import --input rates.csv --wait",
+		Args:    cobra.ExactArgs(1),
+	})
+	c.Flags().StringVarP(&o.Title, "title", "t", "", "the title of the case")
+	c.Flags().StringArrayVar(&o.settings, "set", nil, "an XATTR, as key=text or key:=JSON; can be repeated")
+	c.Flags().StringVar(&o.input, "input", "", "a file that is its input, - for the standard input")
+	c.Flags().StringVar(&o.StartAt, "at", "", "when it starts, as 2026-12-01 08:00 (default: now)")
+	c.Flags().BoolVar(&o.wait, "wait", false, "wait until it has ended")
+	c.ValidArgsFunction = e.completeWith((*session).routeNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
+		o.Route = args[0]
+		if o.XAttrs, err = s.values(o.settings); err != nil {
+			return err
+		}
+		started, err := s.startCase(ctx, o)
+		if err != nil {
+			return err
+		}
+		if !o.wait {
+			return s.started(started)
+		}
+		if err := s.say("Case %d has started.", started.ID); err != nil {
+			return err
+		}
+		ended, err := s.Wait(ctx, started.ID)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.started(ended), s.outcome(ctx, ended))
+	})
+}
+
+// startCase starts a case. Its input is stored as an attachment, which the case takes over.
+func (s *session) startCase(ctx context.Context, o startOptions) (started client.Case, err error) {
+	if o.input == "" {
+		return s.Start(ctx, o.NewCase)
+	}
+	content, size, done, err := s.source(o.input)
+	if err != nil {
+		return client.Case{}, err
+	}
+	name := filepath.Base(o.input)
+	if o.input == "-" {
+		name = "input"
+	}
+	uuid, err := s.Attach(ctx, name, content, size)
+	if err = errors.Join(err, done()); err != nil {
+		return client.Case{}, err
+	}
+	o.Attachment = uuid
+	started, err = s.Start(ctx, o.NewCase)
+	return started, errors.Join(err, s.Detach(ctx, uuid))
+}
+
+func (s *session) started(c client.Case) error {
+	if s.format == "json" || s.format == "yaml" {
+		return s.show(nil, []item{{raw: c.Raw()}})
+	}
+	return s.line("%d", c.ID)
+}
+
+// outcome returns how a case has ended, as an error with an exit code of its own.
+func (s *session) outcome(ctx context.Context, c client.Case) error {
+	switch c.State {
+	case "canceled":
+		return codedError{fmt.Errorf("case %d was canceled", c.ID), exitCanceled}
+	case "failed":
+		return codedError{fmt.Errorf("case %d has failed; flowdrive show %d says why", c.ID, c.ID), exitFailed}
+	}
+	denied, err := s.Denied(ctx, c)
+	if err == nil && denied {
+		err = codedError{fmt.Errorf("case %d was denied: it is %s", c.ID, c.Status), exitDenied}
+	}
+	return err
+}
+
+func (e *Env) cases() *cobra.Command {
+	var f client.CaseFilter
+	var all bool
+	var settings []string
+	c := formats(&cobra.Command{
+		Use: "cases", Short: "List cases",
+		Long:    "Lists the open cases that you may see, the newest first. With --all or --state it lists others, too.",
+		Example: "  flowdrive cases --route purchase --state completed --from 2026-11-01",
+		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+	})
+	flags := c.Flags()
+	flags.StringVar(&f.Route, "route", "", "only those of a route")
+	flags.StringVar(&f.State, "state", "", "only those that are queued, active, suspended, completed, closed, canceled, failed or draft")
+	flags.StringVar(&f.Status, "status", "", "only those in a state of their route")
+	flags.StringVar(&f.Role, "role", "", "only those in which you play a role")
+	flags.StringVar(&f.Context, "context", "", "only those of a user or team; mine: of your own and your teams")
+	flags.StringVarP(&f.Query, "query", "q", "", "only those with these words in their title")
+	flags.StringArrayVar(&settings, "xattr", nil, "only those with this XATTR, as key=value; can be repeated")
+	flags.BoolVar(&f.Warnings, "warnings", false, "only those with warnings")
+	flags.StringVar(&f.CreatedFrom, "from", "", "only those started on this date or later")
+	flags.StringVar(&f.CreatedTo, "to", "", "only those started on this date or earlier")
+	flags.BoolVar(&all, "all", false, "also those that have ended")
+	e.completeFlag(c, "route", (*session).routeNames)
+	choices(c, "state", "queued", "active", "suspended", "completed", "closed", "canceled", "failed", "draft")
+	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
+		f.XAttrs = map[string]string{}
+		for _, setting := range settings {
+			key, value, ok := strings.Cut(setting, "=")
+			if !ok {
+				return s.env.Usage(fmt.Errorf("--xattr %s: give it as key=value", setting))
+			}
+			f.XAttrs[key] = value
+		}
+		found, err := client.Collect(s.Cases(ctx, f))
+		if err != nil {
+			return err
+		}
+		if !all && f.State == "" {
+			found = slices.DeleteFunc(found, func(c client.Case) bool { return c.Ended() && c.State != "failed" })
+		}
+		slices.Reverse(found)
+		return s.showCases(ctx, found)
+	})
+}
+
+func (s *session) showCases(ctx context.Context, found []client.Case) error {
+	items := make([]item, len(found))
+	for i, c := range found {
+		id := strconv.FormatInt(c.ID, 10)
+		items[i] = item{
+			raw: c.Raw(), name: id, alarm: c.State == "failed",
+			cells: []string{id, c.Route, c.Title, c.State, c.Status, s.when(ctx, &c.Modified)},
+		}
+	}
+	return s.show([]string{"case", "route", "title", "life", "state", "changed"}, items)
+}
+
+func (e *Env) show() *cobra.Command {
+	c := formats(&cobra.Command{
+		Use: "show CASE", Short: "Say where a case is, whom it waits for, and what comes next", Args: cobra.ExactArgs(1),
+	})
+	c.ValidArgsFunction = e.completeWith((*session).caseNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		id, err := s.FindCase(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if s.format == "" {
+			text, err := s.CaseStatus(ctx, id)
+			if err != nil {
+				return err
+			}
+			return s.prose(text)
+		}
+		found, err := s.Case(ctx, id)
+		if err != nil {
+			return err
+		}
+		return s.show(nil, []item{{raw: found.Raw(), name: strconv.FormatInt(id, 10)}})
+	})
+}
+
+// prose writes a text of the server, line by line.
+func (s *session) prose(text string) error {
+	for l := range strings.Lines(text) {
+		if err := s.line("%s", clean(strings.TrimRight(l, "\r\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Env) log() *cobra.Command {
+	var follow bool
+	c := choices(func() *cobra.Command {
+		c := &cobra.Command{Use: "log CASE", Short: "Print what has happened to a case", Args: cobra.ExactArgs(1)}
+		c.Flags().StringP("output", "o", "", "json or yaml, for programs")
+		return c
+	}(), "output", "json", "yaml")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the case has ended")
+	c.ValidArgsFunction = e.completeWith((*session).caseNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		id, err := s.FindCase(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if follow {
+			return s.followLog(ctx, id)
+		}
+		entries, err := client.Collect(s.Log(ctx, id))
+		if err != nil {
+			return err
+		}
+		if s.format == "" {
+			return s.logLines(entries)
+		}
+		items := make([]item, len(entries))
+		for i, entry := range entries {
+			items[i].raw = entry.Raw()
+		}
+		return s.show(nil, items)
+	})
+}
+
+func (s *session) logLines(entries []client.LogEntry) error {
+	for _, l := range entries {
+		text := clean(l.Text)
+		if l.Actor != "" {
+			text = clean(l.Actor) + ": " + text
+		}
+		if l.Comment != "" && !strings.Contains(l.Text, l.Comment) {
+			text += " – " + clean(l.Comment)
+		}
+		if err := s.line("%s  %s", l.Time.Format("2006-01-02 15:04:05"), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followLog writes the entries of the log as they come, until the case has ended.
+func (s *session) followLog(ctx context.Context, id int64) error {
+	last := int64(0)
+	return s.FollowCase(ctx, id, func(now client.Case) (more bool, err error) {
+		entries, err := client.Collect(s.Log(ctx, id))
+		if err != nil {
+			return false, err
+		}
+		entries = slices.DeleteFunc(entries, func(l client.LogEntry) bool { return l.Seq <= last })
+		if len(entries) > 0 {
+			last = entries[len(entries)-1].Seq
+		}
+		for _, l := range entries {
+			if s.format == "" {
+				continue
+			}
+			if err := s.data(l.Raw()); err != nil {
+				return false, err
+			}
+		}
+		if s.format == "" {
+			err = s.logLines(entries)
+		}
+		return !now.Ended(), err
+	})
+}
+
+func (e *Env) message(name string) *cobra.Command {
+	c := &cobra.Command{Use: name + " CASE", Short: "Print the " + name + " of a case", Args: cobra.ExactArgs(1)}
+	c.ValidArgsFunction = e.completeWith((*session).caseNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		id, err := s.FindCase(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		content, _, err := s.CaseFile(ctx, id, name)
+		if err != nil {
+			return err
+		}
+		return s.pour(content)
+	})
+}
+
+// caseCommands change the life of cases.
+func (e *Env) caseCommands() []*cobra.Command {
+	suspend := e.caseCommand("suspend", "Suspend cases: nothing happens in them until they are resumed", "suspended")
+	suspend.Flags().String("until", "", "when they are resumed by themselves, as 2026-12-01 08:00")
+	return []*cobra.Command{
+		suspend,
+		e.caseCommand("resume", "Resume suspended cases, and try again what has failed in others", "active"),
+		e.caseCommand("cancel", "Cancel cases", "canceled"),
+		e.caseCommand("reopen", "Reopen canceled cases", "active"),
+	}
+}
+
+func (e *Env) caseCommand(name, short, state string) *cobra.Command {
+	c := &cobra.Command{Use: name + " CASE...", Short: short, Args: cobra.MinimumNArgs(1)}
+	c.ValidArgsFunction = e.completeWith((*session).caseNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		fields := map[string]any{"state": state}
+		if until := c.Flags().Lookup("until"); until != nil && until.Changed {
+			fields["suspendedUntil"] = until.Value.String()
+		}
+		return s.each(args, func(arg string) error {
+			id, err := s.FindCase(ctx, arg)
+			if err != nil {
+				return err
+			}
+			return s.Change(ctx, id, fields)
+		})
+	})
+}
+
+func (e *Env) timer() *cobra.Command {
+	c := &cobra.Command{
+		Use: "timer CASE TIMER LIMIT", Short: "Set the limit of a timer of a case",
+		Long: "Sets the limit of a timer: a duration such as PT5M or P2D from now, a date, or none. A timer of\n" +
+			"a task is called ACTION.due and the like.",
+		Example: "  flowdrive timer 42 approve.due \"2026-12-01 12:00\"", Args: cobra.ExactArgs(3),
+	}
+	c.ValidArgsFunction = e.completeWith((*session).caseNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		id, err := s.FindCase(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		limit := args[2]
+		if limit == "none" {
+			limit = ""
+		}
+		if err := s.SetTimer(ctx, id, args[1], limit); err != nil {
+			return err
+		}
+		t, err := s.Timer(ctx, id, args[1])
+		if err != nil {
+			return err
+		}
+		return s.say("%s: %s", t.Name, orNone(s.when(ctx, t.Date)))
+	})
+}

@@ -1,0 +1,130 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/client"
+)
+
+// completionTimeout is how long a shell waits for the server.
+const completionTimeout = 2 * time.Second
+
+// candidates are the words that an argument may be.
+type candidates func(s *session, ctx context.Context) ([]string, error)
+
+// ask asks the server for candidates. If it cannot be asked, there are none: a shell has no
+// place for an error.
+func (e *Env) ask(cmd *cobra.Command, f candidates) []string {
+	ctx, stop := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer stop()
+	s := &session{env: e, cmd: cmd, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: &bufferedInput{from: cmd.InOrStdin()}}
+	var err error
+	if s.Client, err = s.connect(); err != nil {
+		return nil
+	}
+	words, err := f(s, ctx)
+	if err != nil {
+		return nil
+	}
+	return words
+}
+
+// completeWith completes the first argument, and each one of a command that takes several.
+func (e *Env) completeWith(f candidates) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 && !strings.HasSuffix(cmd.Use, "...") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return e.ask(cmd, f), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeTask completes a case, then an action of it.
+func (e *Env) completeTask(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	words := func(s *session, ctx context.Context) ([]string, error) {
+		tasks, err := s.openTasks(ctx, "", client.TaskFilter{})
+		seen, found := map[int64]bool{}, []string{}
+		for _, t := range tasks {
+			if !seen[t.Case] {
+				found = append(found, fmt.Sprintf("%d\t%s", t.Case, clean(t.CaseTitle)))
+			}
+			seen[t.Case] = true
+		}
+		return found, err
+	}
+	switch len(args) {
+	case 0:
+		return e.ask(cmd, words), cobra.ShellCompDirectiveNoFileComp
+	case 1:
+		return e.ask(cmd, func(s *session, ctx context.Context) ([]string, error) {
+			id, err := s.FindCase(ctx, args[0])
+			if err != nil {
+				return nil, err
+			}
+			return s.Actions(ctx, id)
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDrive completes a path of the drive, folder by folder.
+func (e *Env) completeDrive(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	folder := ""
+	if i := strings.LastIndexByte(begun, '/'); i >= 0 {
+		folder = begun[:i+1]
+	}
+	return e.ask(cmd, func(s *session, ctx context.Context) ([]string, error) {
+		var found []string
+		for f, err := range s.Files(ctx, folder) {
+			if err != nil {
+				return nil, err
+			}
+			name := folder + path.Base(f.Name)
+			if f.Folder {
+				name += "/"
+			}
+			found = append(found, name)
+		}
+		return found, nil
+	}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeFlag completes the value of a flag.
+func (e *Env) completeFlag(c *cobra.Command, name string, f candidates) {
+	err := c.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return e.ask(cmd, f), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // the flag is there, and this is its only completion
+	}
+}
+
+func (s *session) routeNames(ctx context.Context) ([]string, error) {
+	var found []string
+	for r, err := range s.Routes(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r.Name+"\t"+clean(r.Title))
+	}
+	return found, nil
+}
+
+func (s *session) caseNames(ctx context.Context) ([]string, error) {
+	var found []string
+	for c, err := range s.Cases(ctx, client.CaseFilter{}) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, fmt.Sprintf("%d\t%s", c.ID, clean(c.Title)))
+	}
+	return found, nil
+}
+
+func (s *session) people(ctx context.Context) ([]string, error) { return s.People(ctx) }

@@ -1,0 +1,233 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/client"
+)
+
+const drivePaths = "Paths are from the root of the drive, with or without a slash before them."
+
+func (e *Env) ls() *cobra.Command {
+	c := formats(&cobra.Command{
+		Use: "ls [FOLDER]", Short: "List a folder of the drive", Long: "Lists a folder of the drive. " + drivePaths,
+		Example: "  flowdrive ls Documents/admin", Args: cobra.MaximumNArgs(1),
+	})
+	c.ValidArgsFunction = e.completeDrive
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		folder := ""
+		if len(args) > 0 {
+			folder = args[0]
+		}
+		var items []item
+		for f, err := range s.Files(ctx, folder) {
+			if err != nil {
+				return err
+			}
+			name, bytes := f.Name, size(f.Size)
+			if f.Folder {
+				name, bytes = name+"/", ""
+			}
+			var changed *time.Time
+			if !f.Modified.IsZero() {
+				changed = &f.Modified
+			}
+			items = append(items, item{
+				raw: f.Raw(), name: strings.TrimPrefix(f.Href, "/dav/"),
+				cells: []string{name, bytes, s.when(ctx, changed)},
+			})
+		}
+		return s.show([]string{"name", "size", "changed"}, items)
+	})
+}
+
+func (e *Env) cat() *cobra.Command {
+	c := &cobra.Command{
+		Use: "cat FILE...", Short: "Print files of the drive", Long: "Prints files of the drive. " + drivePaths,
+		Example: "  flowdrive cat Workflow/README.txt", Args: cobra.MinimumNArgs(1),
+	}
+	c.ValidArgsFunction = e.completeDrive
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		for _, name := range args {
+			content, _, err := s.Open(ctx, name)
+			if err != nil {
+				return named(name, err)
+			}
+			if err := s.pour(content); err != nil {
+				return named(name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// pour writes a content to the standard output.
+func (s *session) pour(content io.ReadCloser) error {
+	_, err := io.Copy(s.out, content)
+	return errors.Join(err, content.Close())
+}
+
+// named says which of several arguments an error is about.
+func named(name string, err error) error { return fmt.Errorf("%s: %w", clean(name), err) }
+
+func (e *Env) put() *cobra.Command {
+	c := &cobra.Command{
+		Use: "put FILE... TARGET", Short: "Store files on the drive",
+		Long: "Stores files of this machine on the drive, - is the standard input. A TARGET that ends with a\n" +
+			"slash is a folder. In the folders of the workflow a file does what it does there: one in a\n" +
+			"route's folder starts a case. " + drivePaths,
+		Example: "  flowdrive put invoice.pdf Documents/admin/\n  flowdrive put rates.csv Workflow/Routes/import/",
+		Args:    cobra.MinimumNArgs(2),
+	}
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		files, target := args[:len(args)-1], args[len(args)-1]
+		isFolder := strings.HasSuffix(target, "/")
+		if len(files) > 1 && !isFolder {
+			return s.env.Usage(fmt.Errorf("several files need a folder as TARGET, which ends with a slash: %s/", target))
+		}
+		for _, name := range files {
+			to := target
+			if isFolder {
+				if name == "-" {
+					return s.env.Usage(errors.New("the standard input needs a TARGET with a name"))
+				}
+				to = path.Join(target, filepath.Base(name))
+			}
+			if err := s.putFile(ctx, name, to); err != nil {
+				return named(name, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *session) putFile(ctx context.Context, name, to string) (err error) {
+	content, size, done, err := s.source(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	stored, err := s.Put(ctx, to, content, size)
+	if err != nil {
+		return err
+	}
+	for _, warning := range stored.Warnings {
+		if err := s.say("%s: warning: %s", name, warning); err != nil {
+			return err
+		}
+	}
+	where, err := url.PathUnescape(strings.TrimPrefix(stored.Location, "/dav/"))
+	if err != nil || where == "" {
+		return err
+	}
+	return s.line("%s", where)
+}
+
+func (e *Env) cp() *cobra.Command {
+	return e.transfer("cp", "Copy a file or folder of the drive to another place of it", (*client.Client).Copy)
+}
+
+func (e *Env) mv() *cobra.Command {
+	return e.transfer("mv", "Move or rename a file or folder of the drive", (*client.Client).Move)
+}
+
+func (e *Env) transfer(name, short string, f func(*client.Client, context.Context, string, string) error) *cobra.Command {
+	c := &cobra.Command{
+		Use: name + " FROM TO", Short: short,
+		Long: short + ". A TO that ends\nwith a slash is a folder. What is there is overwritten. " + drivePaths,
+		Args: cobra.ExactArgs(2),
+	}
+	c.ValidArgsFunction = e.completeDrive
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		to := args[1]
+		if strings.HasSuffix(to, "/") {
+			to = path.Join(to, path.Base(args[0]))
+		}
+		return f(s.Client, ctx, args[0], to)
+	})
+}
+
+func (e *Env) rm() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "rm FILE...", Short: "Delete files or folders of the drive",
+		Long: "Deletes files and whole folders of Documents/, routes and schedule entries, and cancels cases.\n" +
+			"What is deleted in Documents/ stays in .history/ for a while. " + drivePaths,
+		Args: cobra.MinimumNArgs(1),
+	}
+	c.Flags().BoolVar(&force, "force", false, "a route also if it is in use: its open cases are canceled, its entries paused")
+	c.ValidArgsFunction = e.completeDrive
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		return s.each(args, func(name string) error {
+			query := url.Values{}
+			if force {
+				query.Set("force", "1")
+			}
+			return s.Delete(ctx, name, query)
+		})
+	})
+}
+
+// each does something to several things, and says of which it failed. The exit code is
+// that of the first failure.
+func (s *session) each(args []string, f func(string) error) error {
+	var first error
+	failed := 0
+	for _, arg := range args {
+		err := f(arg)
+		if err == nil {
+			continue
+		}
+		if failed++; first == nil {
+			first = err
+		}
+		if len(args) > 1 {
+			if err := s.say("flowdrive: %s: %v", clean(arg), err); err != nil {
+				return err
+			}
+		}
+	}
+	if first == nil || len(args) == 1 {
+		return first
+	}
+	code, ok := ExitCode(first)
+	if !ok {
+		code = 1
+	}
+	return codedError{fmt.Errorf("%d of %d failed", failed, len(args)), code}
+}
+
+func (e *Env) mountHelp() *cobra.Command {
+	c := &cobra.Command{
+		Use: "mount-help", Short: "Say how to mount the drive on each system",
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	return e.command(c, func(_ context.Context, s *session, _ []string) error {
+		address := s.URL() + "/dav/"
+		dav := "dav" + strings.TrimPrefix(address, "http")
+		return s.line("%s", strings.NewReplacer("$URL", address, "$DAV", dav, "$NAME", s.User()).Replace(mountText))
+	})
+}
+
+const mountText = `Make an app password for each machine: put anything into Account/AppPasswords/NAME.
+
+Linux, files    gio mount $DAV
+Linux, davfs2   mount -t davfs -o uid=$(id -u),conf=$PWD/flow.conf $URL /mnt/flow
+                  with these lines in flow.conf: dir_refresh 1, file_refresh 1,
+                  delay_upload 0, use_locks 0, buf_size 1024 (one a line, without commas)
+Linux, rclone   rclone mount :webdav: /mnt/flow --webdav-url $URL --webdav-user $NAME \
+                  --vfs-cache-mode minimal --dir-cache-time 5s
+macOS           Finder, Go, Connect to Server: $URL
+Windows         Explorer, Map network drive: $URL
+
+What each system needs, and what to do if it does not work, is in docs/mounting.md.`

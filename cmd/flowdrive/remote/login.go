@@ -1,0 +1,188 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/client"
+)
+
+func (e *Env) login() *cobra.Command {
+	var user, authority string
+	c := &cobra.Command{
+		Use: "login URL", Short: "Log in to a server; the other commands then speak to it",
+		Long: "Asks for user and password, has the server make an app password, and keeps that in the\n" +
+			"configuration folder of the user of this machine, in a file that only that user can read.\n" +
+			"The password itself is kept nowhere.\n\n" +
+			"Without a terminal it takes FLOWDRIVE_USER and FLOWDRIVE_PASSWORD, else two lines of the\n" +
+			"standard input. FLOWDRIVE_URL, FLOWDRIVE_USER and FLOWDRIVE_PASSWORD beat what is kept.",
+		Example: "  flowdrive login https://flow.example.org",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&user, "user", "", "the user (default: asks)")
+	c.Flags().StringVar(&authority, "cacert", "", "a file with the authority of the server's certificate, in PEM")
+	return e.bare(c, func(ctx context.Context, s *session, args []string) error {
+		p := client.Profile{URL: args[0], Authority: authority}
+		anonymous, err := s.clientOf(p)
+		if err != nil {
+			return err
+		}
+		if _, err := anonymous.About(ctx); err != nil {
+			return err
+		}
+		p.URL = anonymous.URL()
+		if p.User, p.Password, err = s.credentials(user); err != nil {
+			return err
+		}
+		with, err := s.clientOf(p)
+		if err != nil {
+			return err
+		}
+		return s.keep(ctx, with, p)
+	})
+}
+
+// credentials asks for user and password, or takes them from where they are without a
+// terminal.
+func (s *session) credentials(user string) (name, password string, err error) {
+	name, password = user, ""
+	if !s.in.terminal() {
+		if name == "" {
+			name = s.env.Getenv("FLOWDRIVE_USER")
+		}
+		password = s.env.Getenv("FLOWDRIVE_PASSWORD")
+	}
+	if name == "" {
+		if name, err = s.ask("User"); err != nil || name == "" {
+			return "", "", s.env.Usage(errors.Join(errors.New("who logs in? Give FLOWDRIVE_USER and FLOWDRIVE_PASSWORD, or two lines"), err))
+		}
+	}
+	if password == "" {
+		if _, err = fmt.Fprintf(s.err, "Password of %s: ", clean(name)); err != nil {
+			return "", "", err
+		}
+		password, err = s.in.secret()
+		if err := s.say(""); err != nil {
+			return "", "", err
+		}
+		if err != nil || password == "" {
+			return "", "", s.env.Usage(errors.Join(errors.New("there is no password: give FLOWDRIVE_PASSWORD, or a second line"), err))
+		}
+	}
+	return name, password, nil
+}
+
+// keep has the server make an app password, and stores it.
+func (s *session) keep(ctx context.Context, with *client.Client, p client.Profile) error {
+	profiles, err := s.env.Profiles()
+	if err != nil {
+		return err
+	}
+	before, err := profiles.Load(s.profileName())
+	if err != nil && !errors.Is(err, client.ErrNoProfile) {
+		return err
+	}
+	label := secretLabel()
+	secret, err := with.NewSecret(ctx, label)
+	for n := 2; client.IsSlug(err, "name-taken") && n <= 100; n++ {
+		p.Secret = fmt.Sprintf("%s %d", label, n)
+		secret, err = with.NewSecret(ctx, p.Secret)
+	}
+	if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Status == 401 {
+		return codedError{fmt.Errorf("the server does not know the user %q with this password", p.User), exitNotAllowed}
+	}
+	if err != nil {
+		return err
+	}
+	if p.Secret == "" {
+		p.Secret = label
+	}
+	p.Password = secret
+	if err := profiles.Save(s.profileName(), p); err != nil {
+		return err
+	}
+	// The app password that this one replaces is of no use to anyone.
+	if before.Secret != "" && before.User == p.User && before.URL == p.URL {
+		if err := with.DeleteSecret(ctx, before.Secret); err != nil && !client.IsSlug(err, "not-found") {
+			return err
+		}
+	}
+	return s.say("Logged in to %s as %s.", p.URL, p.User)
+}
+
+// secretLabel names the app password, so that its owner knows which machine has it.
+func secretLabel() string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "a machine"
+	}
+	return "command line on " + strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`\/:*?"<>|@.`, r) {
+			return '-'
+		}
+		return r
+	}, host)
+}
+
+func (e *Env) logout() *cobra.Command {
+	c := &cobra.Command{
+		Use: "logout", Short: "Forget a log-in, and make its app password void",
+		Long: "Forgets the log-in on this machine. An app password cannot change the account, so the server\n" +
+			"asks for your own password to make it void: on a terminal, or by FLOWDRIVE_PASSWORD.",
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	return e.bare(c, func(ctx context.Context, s *session, _ []string) error {
+		profiles, err := s.env.Profiles()
+		if err != nil {
+			return err
+		}
+		p, err := profiles.Load(s.profileName())
+		if errors.Is(err, client.ErrNoProfile) {
+			return codedError{errors.New("you are not logged in"), exitNotFound}
+		}
+		if err != nil {
+			return err
+		}
+		if err := profiles.Delete(s.profileName()); err != nil {
+			return err
+		}
+		if err := s.revoke(ctx, p); err != nil {
+			return err
+		}
+		return s.say("Logged out of %s.", p.URL)
+	})
+}
+
+// revoke makes the app password of a log-in void, which takes the user's own password. If
+// there is none, it says what is left to do.
+func (s *session) revoke(ctx context.Context, p client.Profile) (err error) {
+	secret := p.Secret
+	p.Password = s.env.Getenv("FLOWDRIVE_PASSWORD")
+	if p.Password == "" && s.in.terminal() {
+		if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", clean(p.User)); err != nil {
+			return err
+		}
+		if p.Password, err = s.in.secret(); err != nil {
+			return err
+		}
+		if err := s.say(""); err != nil {
+			return err
+		}
+	}
+	if p.Password == "" {
+		return s.say("The server still takes the app password %q: delete it in Account/AppPasswords.", secret)
+	}
+	with, err := s.clientOf(p)
+	if err != nil {
+		return err
+	}
+	if err := with.DeleteSecret(ctx, secret); err != nil && !client.IsSlug(err, "not-found") {
+		return fmt.Errorf("the log-in is forgotten here, but the server still takes its app password %q; delete it in Account/AppPasswords: %w", secret, err)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package remote
+
+import (
+	"fmt"
+	"time"
+)
+
+// progress returns what shows how far a transfer is, in one line that changes. It begins
+// after a second, on a terminal only.
+func (s *session) progress() func(done, all int64) {
+	if !isTerminal(s.err) || s.terminal && s.cmd.Name() == "cat" {
+		return nil
+	}
+	begin := s.env.Now()
+	last, shown := begin, false
+	return func(done, all int64) {
+		now := s.env.Now()
+		ended := done == all && shown
+		if !ended && (now.Sub(begin) < time.Second || now.Sub(last) < 200*time.Millisecond) {
+			return
+		}
+		last, shown = now, !ended
+		text := ""
+		if !ended {
+			text = transferText(done, all, now.Sub(begin))
+		}
+		_, _ = fmt.Fprint(s.err, "\r\x1b[K"+text) // it is for people who look
+	}
+}
+
+// transferText says how much has gone, how fast, and how long the rest takes if it goes on
+// so.
+func transferText(done, all int64, took time.Duration) string {
+	rate := float64(done) / max(took.Seconds(), 0.001)
+	if all <= 0 {
+		return fmt.Sprintf("%s, %s/s", size(done), size(int64(rate)))
+	}
+	text := fmt.Sprintf("%d %%, %s of %s, %s/s", done*100/all, size(done), size(all), size(int64(rate)))
+	if rate < 1 {
+		return text
+	}
+	left := time.Duration(float64(all-done) / rate * float64(time.Second))
+	return text + ", " + left.Round(time.Second).String() + " left"
+}
+
+// size returns a number of bytes for people, such as 1.4 MiB.
+func size(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n), 0
+	for value >= 1024 && unit < 4 {
+		value, unit = value/1024, unit+1
+	}
+	return fmt.Sprintf("%.1f %s", value, [...]string{"", "KiB", "MiB", "GiB", "TiB"}[unit])
+}

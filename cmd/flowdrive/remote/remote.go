@@ -1,0 +1,259 @@
+// Package remote has the commands that speak to a server over HTTP, as a user of it. They
+// are a layer over package client: what they add is arguments, tables, prompts and exit
+// codes.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"flowdrive/client"
+)
+
+// Exit codes beside 0 for success, 1 for a failure and 2 for wrong use.
+const (
+	exitDenied      = 3
+	exitCanceled    = 4
+	exitFailed      = 5
+	exitNotAllowed  = 6
+	exitNotFound    = 7
+	exitConflict    = 8
+	exitUnreachable = 9
+)
+
+// Env is what the commands need of the machine.
+type Env struct {
+	Getenv   func(string) string
+	Version  string
+	Now      func() time.Time
+	Zone     func() string                    // the machine's time zone, or empty
+	Profiles func() (client.Profiles, error)  // where log-ins are kept
+	Usage    func(error) error                // makes an error one of wrong use
+	Files    func(string) (*os.File, error)   // opens a file of the machine
+	Write    func(string, []byte, bool) error // writes a file of the machine; false: only a new one
+}
+
+// Machine returns the Env of this machine.
+func Machine(version string, now func() time.Time, usage func(error) error) *Env {
+	return &Env{
+		Getenv: os.Getenv, Version: version, Now: now, Zone: machineZone, Profiles: client.UserProfiles, Usage: usage,
+		Files: os.Open, Write: writeFile,
+	}
+}
+
+func writeFile(name string, data []byte, overwrite bool) (err error) {
+	mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if !overwrite {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	}
+	f, err := os.OpenFile(name, mode, 0o644) //nolint:gosec // a document of the user, with the modes that files have
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// codedError is an error with an exit code of its own.
+type codedError struct {
+	error
+
+	code int
+}
+
+func (e codedError) Unwrap() error { return e.error }
+
+// ExitCode returns the exit code of an error of a command of this package.
+func ExitCode(err error) (code int, ok bool) {
+	if coded, ok := errors.AsType[codedError](err); ok {
+		return coded.code, true
+	}
+	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
+		return exitUnreachable, true
+	}
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok {
+		return 0, false
+	}
+	switch p.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return exitNotAllowed, true
+	case http.StatusNotFound, http.StatusGone:
+		return exitNotFound, true
+	case http.StatusConflict, http.StatusPreconditionFailed, http.StatusLocked:
+		return exitConflict, true
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return exitUnreachable, true
+	case http.StatusUnprocessableEntity:
+		if p.MissingReference() {
+			return exitNotFound, true
+		}
+	}
+	return 1, true
+}
+
+// Commands returns the commands that stand for themselves.
+func (e *Env) Commands() []*cobra.Command {
+	all := []*cobra.Command{
+		e.login(), e.logout(), e.ls(), e.cat(), e.put(), e.cp(), e.mv(), e.rm(), e.mountHelp(),
+		e.tasks(), e.do(), e.start(), e.cases(), e.show(), e.log(), e.message("input"), e.message("output"), e.timer(),
+	}
+	return append(append(all, e.taskCommands()...), e.caseCommands()...)
+}
+
+// session is one run of a command.
+type session struct {
+	*client.Client
+
+	env      *Env
+	cmd      *cobra.Command
+	in       *bufferedInput
+	out      io.Writer
+	err      io.Writer
+	terminal bool // out is one
+	format   string
+	now      time.Time // the server's, as soon as somebody has asked
+}
+
+// action is what a command does.
+type action func(ctx context.Context, s *session, args []string) error
+
+// command makes a command of the server's user. Its flags come from the command line alone:
+// the settings of the server are no business of a client.
+func (e *Env) command(c *cobra.Command, run action) *cobra.Command {
+	return e.bare(c, func(ctx context.Context, s *session, args []string) error {
+		var err error
+		if s.Client, err = s.connect(); err != nil {
+			return err
+		}
+		return run(ctx, s, args)
+	})
+}
+
+// bare makes a command that does not log in by itself.
+func (e *Env) bare(c *cobra.Command, run action) *cobra.Command {
+	c.Flags().String("profile", "", "which log-in to use, if you have several (FLOWDRIVE_PROFILE)")
+	c.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+	c.Annotations = map[string]string{Annotation: ""}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		s := &session{
+			env: e, cmd: cmd, in: &bufferedInput{from: cmd.InOrStdin()}, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(),
+		}
+		s.terminal = isTerminal(s.out)
+		if f := cmd.Flags().Lookup("output"); f != nil {
+			s.format = f.Value.String()
+			if err := checkFormat(s.format, f.Annotations["formats"]); err != nil {
+				return e.Usage(err)
+			}
+		}
+		return run(cmd.Context(), s, args)
+	}
+	return c
+}
+
+// Annotation marks the commands of this package: their flags are not settings.
+const Annotation = "flowdrive/remote"
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// width returns how many columns the terminal has, or 0.
+func (s *session) width() int {
+	f, ok := s.out.(*os.File)
+	if !ok || !s.terminal {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+func (s *session) profileName() string {
+	name, _ := s.cmd.Flags().GetString("profile")
+	if name == "" {
+		name = s.env.Getenv("FLOWDRIVE_PROFILE")
+	}
+	if name == "" {
+		return client.DefaultProfile
+	}
+	return name
+}
+
+// connect returns a client for the profile, or for what the environment says.
+func (s *session) connect() (*client.Client, error) {
+	profiles, err := s.env.Profiles()
+	if err != nil {
+		return nil, err
+	}
+	p, err := profiles.Load(s.profileName())
+	missing := errors.Is(err, client.ErrNoProfile)
+	if err != nil && !missing {
+		return nil, err
+	}
+	s.override(&p)
+	if p.URL == "" {
+		return nil, s.env.Usage(fmt.Errorf("you are not logged in (%s): flowdrive login https://flow.example.org, or set FLOWDRIVE_URL, FLOWDRIVE_USER and FLOWDRIVE_PASSWORD", s.profileName()))
+	}
+	return s.clientOf(p)
+}
+
+func (s *session) clientOf(p client.Profile) (*client.Client, error) {
+	c, err := client.New(p, client.Options{Version: s.env.Version, Progress: s.progress()})
+	if err != nil {
+		return nil, s.env.Usage(err)
+	}
+	return c, nil
+}
+
+// override puts what the environment says in the place of what the profile has. The
+// password of a profile goes to no other server and for no other user.
+func (s *session) override(p *client.Profile) {
+	address, user := s.env.Getenv("FLOWDRIVE_URL"), s.env.Getenv("FLOWDRIVE_USER")
+	if address != "" && !sameServer(address, p.URL) {
+		*p = client.Profile{}
+	}
+	if address != "" {
+		p.URL = address
+	}
+	if user != "" && user != p.User {
+		p.User, p.Password = user, ""
+	}
+	if password := s.env.Getenv("FLOWDRIVE_PASSWORD"); password != "" {
+		p.Password = password
+	}
+	if authority := s.env.Getenv("FLOWDRIVE_CACERT"); authority != "" {
+		p.Authority = authority
+	}
+}
+
+func sameServer(a, b string) bool {
+	u, err := url.Parse(a)
+	v, other := url.Parse(b)
+	return err == nil && other == nil && u.Scheme == v.Scheme && u.Host == v.Host
+}
+
+// say writes a line for people to the standard error.
+func (s *session) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(s.err, format+"\n", args...)
+	return err
+}
+
+// line writes a line to the standard output.
+func (s *session) line(format string, args ...any) error {
+	_, err := fmt.Fprintf(s.out, format+"\n", args...)
+	return err
+}
