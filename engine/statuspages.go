@@ -51,6 +51,11 @@ func (e *Status) Page(ctx context.Context, by identity.Principal, name string) (
 	})
 }
 
+// Late returns what is late or has failed, as far as by has a part in it.
+func (e *Status) Late(ctx context.Context, by identity.Principal) (*status.Late, error) {
+	return e.look(by).late(ctx)
+}
+
 // entryNames returns the names of the files of entries.
 func (l *statusLook) entryNames(r store.Reader, entries []store.Entry) (map[store.UUID]string, error) {
 	uuids := make([]store.UUID, len(entries))

@@ -70,7 +70,7 @@ func areaOf(path string) area {
 		return areaCalendar
 	case "hook":
 		return areaHook
-	case "ui", "assets", "login", "logout", "tasks", "cases", "routes", "schedule", "documents", "attachments", "search", "account", "mount", "admin",
+	case "ui", "assets", "login", "logout", "tasks", "cases", "routes", "schedule", "late", "documents", "attachments", "search", "account", "mount", "admin",
 		"sandbox", "keys":
 		return areaPages
 	case "events":

@@ -38,6 +38,7 @@ type caseView struct {
 	Commands    []anchor
 	Ask         *caseAsk
 	Notes       []note
+	Forecast    *forecastView
 	Form        *actionForm
 	Why         string // why there is no form
 	Role        string // as whom the reader acts
@@ -145,6 +146,9 @@ func drawCase(x *visit) error {
 	}
 	x.messagesOf(v, d)
 	x.timersOf(v, d)
+	if err := x.foreseeCase(v, d); err != nil {
+		return err
+	}
 	x.xattrsOf(v, d)
 	x.peopleOf(v, d)
 	x.aboutOf(v, d)

@@ -40,6 +40,7 @@ type entryView struct {
 	NoNext   string
 	Rules    []aboutLine
 	Xattrs   []aboutLine
+	Forecast *forecastView
 }
 
 // occurrenceRow is what became of an instant.
@@ -115,6 +116,7 @@ func drawEntry(x *visit) error {
 		v.NoNext, v.NextWhen = "", x.Words.Relative(e.NextIteration)
 		v.Next = x.instantRows(e.Entry)
 	}
+	v.Forecast = x.foreseeEntry(e)
 	x.commandsOfEntry(v, e)
 	h := head{Title: v.Title, Nav: "schedule", Path: entryFolder + "/" + e.UUID + ".json", JSON: entryFolder + "/" + e.UUID + ".json"}
 	if !e.Ended.IsZero() {

@@ -29,6 +29,16 @@ func (g *rig) advance(tb testing.TB, to string) {
 	}
 }
 
+// furnished returns the UUID of the entry of a title, as ann sees it.
+func (g *rig) furnished(tb testing.TB, title string) string {
+	tb.Helper()
+	m := regexp.MustCompile(`<a href="/schedule/([0-9a-f]{32})"><b>` + regexp.QuoteMeta(title) + `</b>`).FindStringSubmatch(g.browse(tb, "ann").get(tb, "/schedule").body)
+	if m == nil {
+		tb.Fatalf("there is no entry %s", title)
+	}
+	return m[1]
+}
+
 // furnishSchedule fills the server with schedule entries and what becomes of them in five
 // days. It returns their UUIDs by title.
 func (g *rig) furnishSchedule(tb testing.TB) map[string]string {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/engine/status"
 	"flowdrive/internal/identity"
 )
 
@@ -16,6 +18,10 @@ type ScheduleQueries interface {
 	// EntryDetail returns an entry with what became of its last instants, or of those
 	// before an instant; more says that there are others before.
 	EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error)
+	// Late returns what is late or has failed, as far as by has a part in it.
+	Late(ctx context.Context, by identity.Principal) (*status.Late, error)
+	// Forecast returns what happens to a case if nobody does anything.
+	Forecast(ctx context.Context, by identity.Principal, id int64) (machine.Forecast, error)
 	// ForeseeEntry returns what comes of an entry as a dry run has answered it.
 	ForeseeEntry(ctx context.Context, by identity.Principal, form []byte) (*engine.ForeseenEntry, error)
 }
@@ -28,6 +34,16 @@ func (q queries) EntryViews(ctx context.Context, by identity.Principal, query en
 // EntryDetail implements Queries.
 func (q queries) EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error) {
 	return q.engine.Schedules.EntryDetail(ctx, by, uuid, before, limit)
+}
+
+// Late implements Queries.
+func (q queries) Late(ctx context.Context, by identity.Principal) (*status.Late, error) {
+	return q.engine.Status.Late(ctx, by)
+}
+
+// Forecast implements Queries.
+func (q queries) Forecast(ctx context.Context, by identity.Principal, id int64) (machine.Forecast, error) {
+	return q.engine.Cases.Forecast(ctx, by, id)
 }
 
 // ForeseeEntry implements Queries.

@@ -119,6 +119,7 @@ func (p *pages) all() []page {
 		searchPages(),
 		mountPages(),
 		schedulePages(),
+		latePages(),
 		accountPages(),
 	)
 }

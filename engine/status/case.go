@@ -236,7 +236,7 @@ func (c *Case) writeForecast(p *page) {
 	rows := make([][]string, 0, len(c.Forecast.Steps))
 	for i := range c.Forecast.Steps {
 		s := &c.Forecast.Steps[i]
-		rows = append(rows, []string{c.Zone.Minute(s.At), c.foreseen(s)})
+		rows = append(rows, []string{c.Zone.Minute(s.At), c.Foreseen(s)})
 	}
 	if len(rows) > 0 {
 		p.table(rows, "")
@@ -244,8 +244,8 @@ func (c *Case) writeForecast(p *page) {
 	p.line("  %s", c.Outlook())
 }
 
-// foreseen says what happens.
-func (c *Case) foreseen(s *machine.Foreseen) string {
+// Foreseen says what happens, in words for people.
+func (c *Case) Foreseen(s *machine.Foreseen) string {
 	text := c.Zone.words(s.Text)
 	switch s.Kind {
 	case machine.LogTimer:
@@ -394,7 +394,7 @@ func (c *Case) JSON() []byte {
 	}
 	for i := range c.Forecast.Steps {
 		s := &c.Forecast.Steps[i]
-		f.Forecast[i] = foreseenForm{c.Zone.instant(s.At), orNull(s.Action), c.foreseen(s), orNull(s.To)}
+		f.Forecast[i] = foreseenForm{c.Zone.instant(s.At), orNull(s.Action), c.Foreseen(s), orNull(s.To)}
 	}
 	return document.Form(f)
 }

@@ -109,10 +109,13 @@ func (l *Late) Text() []byte {
 	return p.bytes()
 }
 
+// Words returns the text of an item for people: its instants are in the zone.
+func (l *Late) Words(item *LateItem) string { return l.Zone.words(item.Text) }
+
 func (l *Late) row(item *LateItem) []string {
 	about := fmt.Sprintf("case %d: %s", item.Case, machine.OneLine(item.Title))
 	what := machine.OneLine(item.What)
-	text := l.Zone.words(item.Text)
+	text := l.Words(item)
 	if who := list(item.Who); who != "" && what != "" {
 		what += ", waits for " + who
 	} else if who != "" {

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"flowdrive/engine/status"
+)
+
+// latePages is the page of what is late.
+func latePages() []page { return []page{{pattern: "/late", draw: drawLate}} }
+
+// lateView is what late.html shows.
+type lateView struct {
+	Lede   string
+	Groups []lateGroup
+	More   bool
+}
+
+// lateGroup is what is late in the same way.
+type lateGroup struct {
+	ID, Title, Do string
+	Count         string
+	Rows          []lateRow
+}
+
+// lateRow is something that is late, or has failed.
+type lateRow struct {
+	Case  int64
+	Title string
+	What  string
+	Who   string
+	Since template.HTML
+	State mark
+	Text  string
+}
+
+// drawLate shows what Status/late.txt says.
+func drawLate(x *visit) error {
+	late, err := x.Queries.Late(x.r.Context(), x.by)
+	if err != nil {
+		return err
+	}
+	late.Zone = status.Zone{Location: x.Words.zone}
+	v := &lateView{More: late.More, Lede: "Nothing is late, and nothing has failed."}
+	if len(late.Items) > 0 {
+		v.Lede = ledeOfLate(late)
+	}
+	for _, kind := range []struct {
+		kind      status.LateKind
+		title, do string
+		state     mark
+	}{
+		{status.LateEscalated, "Could not be done by the server", "Open the case: mend the cause and try again, or skip it.", mark{"bad", "escalated", "Escalated"}},
+		{status.LateFailed, "Failed cases", "Open the case to see why. Who administers the route can start it again or cancel it.", mark{"bad", "failed", "Failed"}},
+		{status.LateOverdue, "Overdue", "Who has the task can do it or hand it on. Who administers the route can set another date.", mark{"bad", "late", "Overdue"}},
+		{status.LateWarning, "Warnings", "The case says what is warned of.", mark{"warn", "warn", "Warning"}},
+	} {
+		g := lateGroup{ID: string(kind.kind), Title: kind.title, Do: kind.do}
+		for i := range late.Items {
+			item := &late.Items[i]
+			if item.Kind != kind.kind {
+				continue
+			}
+			row := lateRow{Case: item.Case, Title: item.Title, What: item.What, State: kind.state, Text: late.Words(item)}
+			row.Since = x.Words.Time(item.Since, x.Words.Moment(item.Since))
+			if item.Kind == status.LateOverdue {
+				row.State.Text = x.Words.Over(item.Since)
+			}
+			var who []string
+			for _, party := range item.Who {
+				who = append(who, x.partyText(party))
+			}
+			row.Who = joined(who)
+			g.Rows = append(g.Rows, row)
+		}
+		if g.Count = many(len(g.Rows)); len(g.Rows) > 0 {
+			v.Groups = append(v.Groups, g)
+		}
+	}
+	const path = "/dav/Workflow/Status/late"
+	return x.draw("late.html", head{Title: "Late", Nav: "tasks", Path: path + ".txt", JSON: path + ".json"}, v)
+}
+
+// ledeOfLate says how much is late.
+func ledeOfLate(late *status.Late) string {
+	var parts []string
+	for _, one := range []struct {
+		kind status.LateKind
+		text string
+	}{
+		{status.LateEscalated, "that the server could not do"},
+		{status.LateFailed, "failed"},
+		{status.LateOverdue, "overdue"},
+		{status.LateWarning, "with a warning"},
+	} {
+		if n := late.Count(one.kind); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, one.text))
+		}
+	}
+	return strings.Join(parts, ", ") + "."
+}

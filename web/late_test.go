@@ -1,0 +1,51 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLatePage: what is late or has failed, each with what can be done about it.
+func TestLatePage(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.tryPages(t, []pageToTry{{"late-none", "ann", "/late", 200}})
+	g.furnish(t)
+	g.advance(t, "2012-12-20T08:00:00Z")
+	g.tryPages(t, []pageToTry{{"late", "ann", "/late", 200}, {"late-parameter", "ann", "/late?sort=zzz", 400}})
+	if got := g.browse(t, "ann").get(t, "/late?part=late"); got.status != 200 || !strings.Contains(got.body, "Two monitors for the lab") {
+		t.Errorf("the part: %d %s", got.status, got.body)
+	}
+}
+
+// TestForecasts: what happens if nobody does anything is a list of instants, and storing
+// nothing.
+func TestForecasts(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.must(t, "ann", 201, "PUT", "/dav/Workflow/Schedule/six.json", `{"type": "interval", "title": "Six", "route": "bug", "hours": 6}`)
+	b := g.browse(t, "ann")
+	entry := "/schedule/" + g.furnished(t, "Six")
+	before := g.must(t, "admin", 200, "GET", "/dav/Workflow/Cases/17.json", "").body
+	for path, want := range map[string][]string{
+		"/cases/17?part=forecast": {`<section class="card" id="forecast"`, "<time datetime=", "Approve"},
+		entry + "?part=forecast":  {`<time datetime="2012-11-09T18:34:56Z"`, "Starts a case of bug"},
+	} {
+		got := b.get(t, path)
+		if got.status != 200 {
+			t.Errorf("%s: got %d", path, got.status)
+		}
+		for _, part := range want {
+			if !strings.Contains(got.body, part) {
+				t.Errorf("%s: there is no %q in %s", path, part, got.body)
+			}
+		}
+	}
+	if after := g.must(t, "admin", 200, "GET", "/dav/Workflow/Cases/17.json", "").body; after != before {
+		t.Errorf("a forecast has changed the case: %s", after)
+	}
+	if got := g.browse(t, "sam").get(t, "/cases/17?part=forecast"); got.status != 404 {
+		t.Errorf("the forecast of a case of others: got %d, want 404", got.status)
+	}
+}
