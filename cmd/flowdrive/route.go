@@ -17,7 +17,7 @@ import (
 )
 
 func routeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "route", Short: "Look at workflow definitions"}
+	cmd := &cobra.Command{Use: "route", Short: "Look at workflow definitions, and change those of a server"}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check route documents and print their faults and warnings with line numbers",
@@ -44,6 +44,7 @@ func routeCommand() *cobra.Command {
 			return nil
 		},
 	})
+	cmd.AddCommand(remoteCommands().RouteCommands()...)
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 func scheduleCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "schedule", Short: "Look at schedule entries"}
+	cmd := &cobra.Command{Use: "schedule", Short: "Look at schedule entries, and change those of a server"}
 	var n int
 	var from string
 	next := &cobra.Command{
@@ -39,6 +39,7 @@ func scheduleCommand() *cobra.Command {
 	next.Flags().IntVarP(&n, "number", "n", 10, "how many instants")
 	next.Flags().StringVar(&from, "from", "", "the instant to start from (default: now)")
 	cmd.AddCommand(next)
+	cmd.AddCommand(remoteCommands().ScheduleCommands()...)
 	return cmd
 }
 
@@ -50,7 +51,11 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	if err != nil {
 		return err
 	}
-	node, err := document.ParseJSON(data)
+	parse := document.ParseJSON
+	if isYAML(path, data) {
+		parse = document.ParseYAML
+	}
+	node, err := parse(data)
 	if err != nil {
 		return errors.New(strings.Join(faultLines(path, err), "\n"))
 	}
@@ -69,6 +74,15 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	}
 	_, err = io.WriteString(stdout, b.String())
 	return err
+}
+
+// isYAML reports whether an entry is read as YAML: by the name of its file, and that of
+// the standard input by how it begins.
+func isYAML(path string, data []byte) bool {
+	if path == "-" {
+		return !strings.HasPrefix(strings.TrimSpace(string(data)), "{")
+	}
+	return strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
 }
 
 // readFile reads a file, or standard input if the path is "-".

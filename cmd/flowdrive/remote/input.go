@@ -110,3 +110,13 @@ func closeOnce(f *os.File) error {
 	}
 	return nil
 }
+
+// document reads a file, or the standard input if its name is "-".
+func (s *session) document(name string) ([]byte, error) {
+	content, _, done, err := s.source(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(content)
+	return data, errors.Join(err, done())
+}

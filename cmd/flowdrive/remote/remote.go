@@ -106,7 +106,7 @@ func ExitCode(err error) (code int, ok bool) {
 func (e *Env) Commands() []*cobra.Command {
 	all := []*cobra.Command{
 		e.login(), e.logout(), e.ls(), e.cat(), e.put(), e.cp(), e.mv(), e.rm(), e.mountHelp(),
-		e.tasks(), e.do(), e.start(), e.cases(), e.show(), e.log(), e.message("input"), e.message("output"), e.timer(),
+		e.tasks(), e.do(), e.start(), e.cases(), e.show(), e.log(), e.message("input"), e.message("output"), e.timer(), e.watch(), e.status(),
 	}
 	return append(append(all, e.taskCommands()...), e.caseCommands()...)
 }

@@ -1,0 +1,272 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/client"
+)
+
+// ScheduleCommands are the commands about the schedule entries of a server.
+func (e *Env) ScheduleCommands() []*cobra.Command {
+	return []*cobra.Command{
+		e.scheduleList(), e.scheduleShow(), e.scheduleAdd(),
+		e.entryCommand("pause", "Pause schedule entries: nothing fires until they are resumed"),
+		e.entryCommand("resume", "Resume paused schedule entries"),
+		e.entryCommand("trigger", "Start a case of schedule entries now, beside their instants"),
+		e.backfill(), e.scheduleRm(),
+	}
+}
+
+const entryNames = "An entry is named by its UUID, its given name, or its title if no other has it."
+
+func (e *Env) scheduleList() *cobra.Command {
+	c := formats(&cobra.Command{
+		Use: "list", Short: "List the schedule entries that you may see", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+	})
+	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
+		entries, err := client.Collect(s.Entries(ctx))
+		if err != nil {
+			return err
+		}
+		items := make([]item, len(entries))
+		for i, entry := range entries {
+			items[i] = item{raw: entry.Raw(), name: entry.ID()}
+			if s.format != "" {
+				continue
+			}
+			next := s.when(ctx, entry.Next)
+			if entry.Paused {
+				next = "paused"
+			}
+			last, failed, err := s.lastOutcomes(ctx, entry)
+			if err != nil {
+				return err
+			}
+			items[i].alarm = failed
+			items[i].cells = []string{entry.ID()[:8], entry.Title, entry.Route, entry.Description, next, last}
+		}
+		return s.show([]string{"entry", "title", "route", "when", "next", "last outcomes"}, items)
+	})
+}
+
+// lastOutcomes says what became of the newest instants of an entry, and whether the newest
+// has failed.
+func (s *session) lastOutcomes(ctx context.Context, entry client.Entry) (text string, failed bool, err error) {
+	const newest = 3
+	var words []string
+	for o, err := range s.Occurrences(ctx, entry.UUID) {
+		if err != nil {
+			return "", false, err
+		}
+		if len(words) == 0 {
+			failed = o.Outcome == "failed" || o.State == "failed"
+		}
+		word := o.Outcome
+		if o.State == "failed" {
+			word = o.State
+		}
+		if words = append(words, word); len(words) == newest {
+			break
+		}
+	}
+	return strings.Join(words, ", "), failed, nil
+}
+
+func (e *Env) scheduleShow() *cobra.Command {
+	c := formats(&cobra.Command{
+		Use: "show ENTRY", Short: "Show a schedule entry and what became of its instants",
+		Long: "Shows a schedule entry and what became of its newest instants. " + entryNames, Args: cobra.ExactArgs(1),
+	})
+	c.ValidArgsFunction = e.completeWith((*session).entryNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		entry, err := s.FindEntry(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if s.format != "" {
+			return s.show(nil, []item{{raw: entry.Raw(), name: entry.ID()}})
+		}
+		lines := []string{
+			orNone(entry.Title), "route    " + entry.Route, "when     " + entry.Description,
+			"next     " + orNone(s.when(ctx, entry.Next)), "entry    " + entry.ID(),
+		}
+		if entry.Paused {
+			lines = append(lines, "paused   "+orNone(entry.Note))
+		}
+		for _, l := range append(lines, entry.Warnings...) {
+			if err := s.line("%s", clean(l)); err != nil {
+				return err
+			}
+		}
+		return s.showOccurrences(ctx, entry)
+	})
+}
+
+func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error {
+	const newest = 20
+	var items []item
+	for o, err := range s.Occurrences(ctx, entry.UUID) {
+		if err != nil {
+			return err
+		}
+		number := ""
+		if o.Case != nil {
+			number = fmt.Sprint(*o.Case)
+		}
+		items = append(items, item{cells: []string{s.when(ctx, &o.Instant), o.Outcome, number, o.State, o.Reason}, alarm: o.Outcome == "failed"})
+		if len(items) == newest {
+			break
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	if err := s.line(""); err != nil {
+		return err
+	}
+	return s.table([]string{"instant", "outcome", "case", "life", "reason"}, items)
+}
+
+// newEntry is the document of an entry as the flags of add describe it.
+type newEntry struct {
+	Route  string         `json:"route"`
+	Type   string         `json:"type"`
+	Spec   string         `json:"spec,omitempty"`
+	Title  string         `json:"title,omitempty"`
+	Zone   string         `json:"timezone,omitempty"`
+	XAttrs map[string]any `json:"xattrDict,omitempty"`
+}
+
+func (e *Env) scheduleAdd() *cobra.Command {
+	var n newEntry
+	var settings []string
+	var file, name string
+	var dryRun bool
+	c := formats(&cobra.Command{
+		Use: "add ROUTE", Short: "Add a schedule entry",
+		Long: "Adds a schedule entry that starts cases of a route. --cron takes a crontab line of five fields,\n" +
+			"with names of days and months, or @daily and the like. --file takes a whole entry in YAML or JSON\n" +
+			"instead, - is the standard input.",
+		Example: "  flowdrive schedule add --cron \"0 23 * * thu,sun\" --zone Europe/Berlin rates -t Nightly\n" +
+			"  flowdrive schedule add --file nightly.yaml",
+		Args: cobra.MaximumNArgs(1),
+	})
+	flags := c.Flags()
+	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
+	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin (default: UTC)")
+	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
+	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
+	flags.StringVar(&file, "file", "", "a file with the entry")
+	flags.StringVar(&name, "name", "", "a name for its file in Schedule/, as nightly.yaml")
+	flags.BoolVar(&dryRun, "dry-run", false, "check it, and store nothing")
+	c.ValidArgsFunction = e.completeWith((*session).routeNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
+		var document []byte
+		switch {
+		case file != "" && len(args) == 0 && n.Spec == "":
+			document, err = s.document(file)
+		case file == "" && len(args) == 1 && n.Spec != "":
+			n.Route, n.Type = args[0], "crontab"
+			if n.XAttrs, err = s.values(settings); err == nil {
+				document, err = json.Marshal(n)
+			}
+		default:
+			err = s.env.Usage(errors.New("give a ROUTE and --cron, or --file"))
+		}
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = "new.json"
+			if !strings.HasPrefix(strings.TrimSpace(string(document)), "{") {
+				name = "new.yaml"
+			}
+		}
+		entry, err := s.PutEntry(ctx, name, document, client.PutOptions{DryRun: dryRun})
+		if err != nil {
+			return err
+		}
+		for _, warning := range entry.Warnings {
+			if err := s.say("warning: %s", clean(warning)); err != nil {
+				return err
+			}
+		}
+		if s.format != "" {
+			return s.show(nil, []item{{raw: entry.Raw(), name: entry.ID()}})
+		}
+		if err := s.say("%s; next %s", clean(entry.Description), orNone(s.when(ctx, entry.Next))); err != nil || dryRun {
+			return err
+		}
+		return s.line("%s", entry.ID())
+	})
+}
+
+func (e *Env) entryCommand(name, short string) *cobra.Command {
+	var note string
+	c := &cobra.Command{Use: name + " ENTRY...", Short: short, Long: short + ". " + entryNames, Args: cobra.MinimumNArgs(1)}
+	if name == "pause" {
+		c.Flags().StringVarP(&note, "message", "m", "", "why, for who looks at it")
+	}
+	c.ValidArgsFunction = e.completeWith((*session).entryNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		fields := map[string]string{}
+		if note != "" {
+			fields["note"] = note
+		}
+		return s.eachEntry(ctx, args, func(entry client.Entry) error { return s.CommandEntry(ctx, entry.UUID, name, fields) })
+	})
+}
+
+func (s *session) eachEntry(ctx context.Context, args []string, f func(client.Entry) error) error {
+	return s.each(args, func(arg string) error {
+		entry, err := s.FindEntry(ctx, arg)
+		if err != nil {
+			return err
+		}
+		return f(entry)
+	})
+}
+
+func (e *Env) backfill() *cobra.Command {
+	c := &cobra.Command{
+		Use: "backfill ENTRY FROM TO", Short: "Start the cases of past instants of an entry",
+		Long: "Starts the cases of the instants from FROM until before TO. An instant that has had a case gets\n" +
+			"no other. " + entryNames,
+		Example: "  flowdrive schedule backfill Nightly 2026-11-01 2026-11-08", Args: cobra.ExactArgs(3),
+	}
+	c.ValidArgsFunction = e.completeWith((*session).entryNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		entry, err := s.FindEntry(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return s.CommandEntry(ctx, entry.UUID, "backfill", map[string]string{"from": args[1], "to": args[2]})
+	})
+}
+
+func (e *Env) scheduleRm() *cobra.Command {
+	c := &cobra.Command{
+		Use: "rm ENTRY...", Short: "Delete schedule entries", Long: "Deletes schedule entries. " + entryNames, Args: cobra.MinimumNArgs(1),
+	}
+	c.ValidArgsFunction = e.completeWith((*session).entryNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		return s.eachEntry(ctx, args, func(entry client.Entry) error { return s.DeleteEntry(ctx, entry.UUID) })
+	})
+}
+
+func (s *session) entryNames(ctx context.Context) ([]string, error) {
+	var found []string
+	for entry, err := range s.Entries(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, entry.ID()+"\t"+clean(entry.Title+" "+entry.Description))
+	}
+	return found, nil
+}

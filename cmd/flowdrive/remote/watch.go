@@ -1,0 +1,79 @@
+package remote
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func (e *Env) watch() *cobra.Command {
+	c := choices(func() *cobra.Command {
+		c := &cobra.Command{Use: "watch", Short: "Print what happens, as it happens", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions}
+		c.Flags().StringP("output", "o", "", "json or yaml, for programs")
+		return c
+	}(), "output", "json", "yaml")
+	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
+		for event, err := range s.Follow(ctx) {
+			if errors.Is(err, context.Canceled) {
+				return nil // Ctrl+C is how one stops looking
+			}
+			if err != nil {
+				return err
+			}
+			switch {
+			case event.Kind == "reset":
+				continue
+			case s.format != "":
+				err = s.data(event.Raw())
+			default:
+				err = s.line("%s  %-8s  %-9s  %s", event.Time.Format("2006-01-02 15:04:05"), event.Kind, event.Change, clean(event.Href))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (e *Env) status() *cobra.Command {
+	c := choices(func() *cobra.Command {
+		c := &cobra.Command{
+			Use: "status", Short: "Say how the server and your cases stand, and what is late",
+			Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		}
+		c.Flags().StringP("output", "o", "", "json or yaml, for programs")
+		return c
+	}(), "output", "json", "yaml")
+	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
+		if s.format != "" {
+			raw, err := s.Overview(ctx)
+			if err != nil {
+				return err
+			}
+			return s.data(raw)
+		}
+		about, err := s.About(ctx)
+		if err != nil {
+			return err
+		}
+		ready := "ready"
+		if err := s.Ready(ctx); err != nil {
+			ready = "not ready: " + err.Error()
+		}
+		if err := s.line("%s, Flowdrive %s, %s\n", s.URL(), clean(about.Version), clean(ready)); err != nil {
+			return err
+		}
+		for _, page := range []string{"overview", "late"} {
+			text, err := s.Text(ctx, page)
+			if err != nil {
+				return err
+			}
+			if err := s.prose(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
