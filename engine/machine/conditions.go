@@ -279,13 +279,7 @@ func badField(pointer string, code errs.Code, format string, args ...any) error 
 	return errs.InvalidDocument([]errs.Fault{{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)}})
 }
 
-func clip(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(text string) string { return errs.Clip(text, 60) }
 
 // written returns the last writing of a label, nil for none.
 func (c *Case) written(label string) *Written {

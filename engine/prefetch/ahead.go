@@ -5,7 +5,6 @@ package prefetch
 
 import (
 	"crypto/sha256"
-	"slices"
 	"sync"
 
 	"flowdrive/engine/machine"
@@ -14,10 +13,7 @@ import (
 // Filters holds what filters yielded, as much as there is room for, until the
 // decisions that need it are made. They are pure, so that it never goes stale.
 type Filters struct {
-	mu      sync.Mutex
-	results map[filterKey]machine.Filtered
-	order   []filterKey // oldest first
-	size    int
+	kept[filterKey, machine.Filtered]
 }
 
 type filterKey [sha256.Size]byte
@@ -34,34 +30,11 @@ func keyOf(f machine.Filter) filterKey {
 }
 
 // Get returns what a filter yielded, false for one that has not been run.
-func (c *Filters) Get(f machine.Filter) (machine.Filtered, bool) {
-	key := keyOf(f)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	result, ok := c.results[key]
-	return result, ok
-}
+func (c *Filters) Get(f machine.Filter) (machine.Filtered, bool) { return c.get(keyOf(f)) }
 
 // Put keeps what a filter yielded.
 func (c *Filters) Put(f machine.Filter, result machine.Filtered) {
-	const overhead = 256
-	key, size := keyOf(f), len(result.Output)+overhead
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.results[key]; known {
-		return
-	}
-	for c.size+size > room && len(c.order) > 0 {
-		c.size -= len(c.results[c.order[0]].Output) + overhead
-		delete(c.results, c.order[0])
-		c.order = slices.Delete(c.order, 0, 1)
-	}
-	if c.results == nil {
-		c.results = map[filterKey]machine.Filtered{}
-	}
-	c.results[key] = result
-	c.order = append(c.order, key)
-	c.size += size
+	c.put(keyOf(f), result, room, func(r machine.Filtered) int { return len(r.Output) + 256 })
 }
 
 // Calls keeps the results of callbacks until the decisions that need them are

@@ -2,9 +2,7 @@ package prefetch
 
 import (
 	"crypto/sha256"
-	"slices"
 	"strconv"
-	"sync"
 
 	"flowdrive/internal/errs"
 )
@@ -50,10 +48,7 @@ func (p *Played) Holds() bool { return len(p.Faults) == 0 && p.Unplayable == "" 
 // need it are made. A story is played on a clock and a drive of its own, so that it
 // goes the same way each time.
 type Plays struct {
-	mu      sync.Mutex
-	results map[storyKey]Played
-	order   []storyKey // oldest first
-	size    int
+	kept[storyKey, Played]
 }
 
 type storyKey [sha256.Size]byte
@@ -78,32 +73,9 @@ func keyOfStory(s *Story) storyKey {
 }
 
 // Get returns how a story went, false for one that was not played.
-func (c *Plays) Get(s *Story) (Played, bool) {
-	key := keyOfStory(s)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	result, ok := c.results[key]
-	return result, ok
-}
+func (c *Plays) Get(s *Story) (Played, bool) { return c.get(keyOfStory(s)) }
 
 // Put keeps how a story went.
 func (c *Plays) Put(s *Story, result Played) {
-	const overhead = 1 << 10
-	key, size := keyOfStory(s), len(result.Log)+overhead
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.results[key]; known {
-		return
-	}
-	for c.size+size > playRoom && len(c.order) > 0 {
-		c.size -= len(c.results[c.order[0]].Log) + overhead
-		delete(c.results, c.order[0])
-		c.order = slices.Delete(c.order, 0, 1)
-	}
-	if c.results == nil {
-		c.results = map[storyKey]Played{}
-	}
-	c.results[key] = result
-	c.order = append(c.order, key)
-	c.size += size
+	c.put(keyOfStory(s), result, playRoom, func(p Played) int { return len(p.Log) + 1<<10 })
 }

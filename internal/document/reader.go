@@ -259,10 +259,4 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-func clip(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(text string) string { return errs.Clip(text, 60) }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"flowdrive/internal/errs"
 )
 
 // The limits of a calendar that is read.
@@ -404,13 +406,7 @@ func (r *reader) moment(l *line, text string) (moment, *Fault) {
 }
 
 // clip bounds what a message repeats.
-func clip(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}
+func clip(text string) string { return errs.Clip(text, 40) }
 
 // parseDuration reads the duration of an event (RFC 5545, section 3.3.6). Weeks
 // and days are those of the clock.

@@ -164,10 +164,4 @@ func run(j *job) (r result) {
 }
 
 // clip shortens a fault, which may quote a value.
-func clip(s string) string {
-	const most = 300
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(text string) string { return errs.Clip(text, 300) }

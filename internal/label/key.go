@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"flowdrive/internal/errs"
 )
 
 // MaxKey is the longest key of an XATTR, in characters.
@@ -25,13 +27,7 @@ func NormalizeKey(key string) (string, error) {
 	return normal, nil
 }
 
-func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(text string) string { return errs.Clip(text, 40) }
 
 func byKey(a, b XAttr) int { return strings.Compare(a.Key, b.Key) }
 

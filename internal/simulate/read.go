@@ -435,10 +435,4 @@ func instant(v document.Value) (time.Time, bool) {
 	return clock.Trim(t), true
 }
 
-func clip(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(text string) string { return errs.Clip(text, 60) }
