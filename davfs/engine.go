@@ -33,6 +33,7 @@ type Engine struct {
 	Pictures    Pictures
 	Audit       AuditLog
 	Letters     Letters
+	Server      Server
 	Documents   Documents
 	Scratch     ScratchArea
 	Histories   Histories
@@ -61,6 +62,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Pictures:    e.Pictures,
 		Audit:       e,
 		Letters:     e.Letters,
+		Server:      e.Server,
 		Documents:   e.Files,
 		Scratch:     e.Files,
 		Histories:   e.History,
@@ -237,6 +239,11 @@ type Status interface {
 	Case(ctx context.Context, by identity.Principal, id int64) (*engine.StatusFile, error)
 	Cases(ctx context.Context, by identity.Principal) ([]engine.StatusFile, error)
 	Page(ctx context.Context, by identity.Principal, name string) (*engine.StatusFile, error) // engine.StatusOverview and its like
+}
+
+// Server says how the server is.
+type Server interface {
+	Status(ctx context.Context, by identity.Principal) (*engine.Resource, error)
 }
 
 // Letters are the mails that a sandbox would have sent.

@@ -17,6 +17,9 @@ func adminPlaces(s *scope) []place {
 		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
 		{"Holds", holdsFolder{s}, true},
 		{"Audit", auditFolder{s}, true},
+		{"Status.json", formFile{s, "Status.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+			return s.engine.Server.Status(ctx, s.by)
+		}}, true},
 	}
 	if s.engine.Letters.Kept() {
 		places = append(places, place{"Outbox", lettersFolder{s}, true})

@@ -93,6 +93,7 @@ Admin/      For administrators only.
               Admin/Holds/<name>.json            what does not start while the
                                                  file is there: {"route": "bug"}
               Admin/Audit/<date>.jsonl           what was done and refused
+              Admin/Status.json                  how the server is, and its backups
               Admin/Outbox/<time> <to>.eml       mails that a sandbox would have sent
 
 You see your own and your teams' entries and cases. What you may not see is not

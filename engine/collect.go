@@ -15,7 +15,7 @@ func keeperOf(cfg Config) *contents.Keeper {
 		cfg.Log.Error().Hex("content", sum[:]).Str("what", what).
 			Msg("contents: what is on the disk is not what was stored; flowdrive check says what it is of, and a backup may have it")
 		if cfg.OnDamage != nil {
-			cfg.OnDamage()
+			cfg.OnDamage(sum, what)
 		}
 	}
 	return k

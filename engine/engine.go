@@ -84,7 +84,10 @@ type Config struct {
 	Firings  int                // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
 	Observer Observer // may be nil
-	OnDamage func()   // a content was read that is not what was stored; may be nil
+	// OnDamage is told of a content that was read and is not what was stored: what is
+	// on the disk instead. It must not wait. It may be nil.
+	OnDamage func(sum [32]byte, what string)
+	State    func() ServerState // for Admin/Status.json; may be nil
 }
 
 // Limits bounds what one user may have (docs/contract/drive.md#limits).
@@ -170,6 +173,7 @@ type Engine struct {
 	Routes      *Routes
 	Scenarios   *Scenarios
 	Schedules   *Schedules
+	Server      *Server
 	Status      *Status
 	Pictures    *Pictures
 
@@ -197,6 +201,7 @@ type base struct {
 	zones    schedule.Zones
 	zone     *time.Location
 	links    link.Base
+	state    func() ServerState
 	sandbox  bool
 	firings  int
 	limits   Limits
@@ -237,6 +242,7 @@ func New(cfg Config) *Engine {
 		zones:    cfg.Zones,
 		zone:     cmp.Or(cfg.Zone, time.UTC),
 		links:    cfg.Links,
+		state:    cfg.State,
 		sandbox:  cfg.Sandbox,
 		firings:  cfg.Firings,
 		limits:   cfg.Limits.withDefaults(),
@@ -286,6 +292,7 @@ func assemble(b *base) *Engine {
 		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &b.letters, Scenarios: &Scenarios{b},
 		decider: &decider{b},
 	}
+	e.Server = &Server{b, e.decider}
 	e.Files = files.New(files.Config{
 		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, MostFiles: b.limits.Files, Log: b.log,
 		Versions: files.Retention{Lasts: b.limits.VersionsLast, Most: b.limits.Versions},

@@ -57,7 +57,10 @@ func chatOf(p *notice.Payload) *chat {
 		c.link(d.Tasks[i].Title, d.Tasks[i].URL)
 	}
 	label := "Open the case"
-	if d.Case == nil {
+	switch {
+	case d.Server != nil:
+		label = "See how the server is"
+	case d.Case == nil:
 		label = "Open the schedule entry"
 	}
 	c.link(label, d.URL)

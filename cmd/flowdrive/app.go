@@ -39,8 +39,9 @@ type app struct {
 	log      zerolog.Logger
 	unlock   func() error
 	disk     *disk
-	backups  *backups // nil: none
-	unclean  bool     // the last server on the data folder was not stopped in good order
+	backups  *backups     // nil: none
+	told     *serverWatch // tells administrators what is wrong with the server
+	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       *sqlite.DB
 	engine   *engine.Engine
 	auth     *server.Authenticator
@@ -103,6 +104,9 @@ func (a *app) open(ctx context.Context) error {
 	if a.disk, err = newDisk(a.settings.data, a.log, registry); err != nil {
 		return err
 	}
+	if a.told == nil {
+		a.told = newServerWatch(a.log)
+	}
 	if a.backups, err = a.newBackups(registry); err != nil {
 		return err
 	}
@@ -129,12 +133,13 @@ func (a *app) open(ctx context.Context) error {
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
 		},
-		Observer: observer, OnDamage: observer.damaged.Inc, Filters: jqworker.New(workerCommand),
+		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Filters: jqworker.New(workerCommand),
 		Player: a.player(), Outside: outside, Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
 	})
+	a.told.engine = a.engine
 	if err := registry.Register(newFigures(a)); err != nil {
 		return err
 	}
@@ -316,7 +321,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.watch)
+		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.watch, a.told.run)
 	}
 	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"github.com/rs/zerolog"
 
+	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/store/backup"
 )
@@ -55,6 +56,8 @@ type backups struct {
 	failed atomic.Bool  // the last try
 	since  time.Time    // of what is not in a backup: the last good one, or the start
 	late   bool         // it was said
+
+	note func(engine.ServerPart, string) // tells administrators
 }
 
 // newBackups returns nil if the settings ask for none.
@@ -71,6 +74,7 @@ func (a *app) newBackups(registry *prometheus.Registry) (*backups, error) {
 	b := &backups{
 		config: backup.Config{Data: a.settings.data, To: a.settings.backup.to, Version: version(), Host: host, Keep: keep, Now: time.Now},
 		at:     at, log: a.log, now: func() time.Time { return time.Now().In(zone) },
+		note: a.told.note,
 	}
 	b.since = b.now()
 	if last, err := backup.Latest(b.config); err == nil && !last.IsZero() {
@@ -131,11 +135,13 @@ func (b *backups) make(ctx context.Context) {
 	if err != nil {
 		b.failed.Store(true)
 		b.log.Error().Err(err).Msg("backup: it was not made, or is not complete")
+		b.note(engine.ServerBackup, "it was not made, or is not complete: "+err.Error())
 		return
 	}
 	if b.failed.Swap(false) || b.late {
 		b.log.Info().Msg("backup: they are made again")
 	}
+	b.note(engine.ServerBackup, "")
 	b.since, b.late = r.Instant, false
 	b.last.Store(r.Instant.Unix())
 	b.log.Info().Str("path", r.Path).Int64("bytes", r.Bytes).Int("files", len(r.Files)).Int("linked", r.Linked).Strs("removed", r.Removed).Msg("backup: made")
@@ -148,4 +154,5 @@ func (b *backups) noteLate(now time.Time) {
 	}
 	b.late = true
 	b.log.Error().Time("last", b.since).Msg("backup: the last good one is more than two periods old")
+	b.note(engine.ServerBackup, "the last good one is more than two periods old: "+b.since.UTC().Format(time.RFC3339))
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"github.com/rs/zerolog"
 
+	"flowdrive/engine"
 	"flowdrive/store/backup"
 )
 
@@ -30,9 +32,14 @@ func TestServerBacksItselfUp(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		log, seen := &watched{}, 0
+		var noted []string
 		b := &backups{
 			config: backup.Config{Data: data, To: to, Host: "here", Keep: backup.Keep{Days: 1}, Now: time.Now},
 			at:     at, log: zerolog.New(log), now: time.Now, since: time.Now(),
+			note: func(part engine.ServerPart, text string) {
+				what, _, _ := strings.Cut(text, ":")
+				noted = append(noted, string(part)+" "+what)
+			},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -67,6 +74,10 @@ func TestServerBacksItselfUp(t *testing.T) {
 		pass(time.Hour, "they are made again", "backup: made")
 		if b.failed.Load() || b.last.Load() != b.since.Unix() {
 			t.Error("the metrics do not have the last good one")
+		}
+		want := []string{"backup ", "backup it was not made, or is not complete", "backup the last good one is more than two periods old", "backup "}
+		if got := slices.Compact(noted); !slices.Equal(got, want) {
+			t.Errorf("administrators are told %q", got)
 		}
 		cancel()
 		if err := <-done; err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestDamagedContentIsNotServed: a content that is not what was stored is never served
@@ -55,6 +56,13 @@ func TestDamagedContentIsNotServed(t *testing.T) {
 	if a := p.must(t, http.StatusOK, http.MethodGet, "/metrics", ""); !strings.Contains(string(a.body), "flowdrive_damaged_contents_total 4") {
 		t.Error("the metrics do not count it")
 	}
+	eventually(t, 30*time.Second, func() string { // administrators are told, by what ways there are
+		a := p.must(t, http.StatusOK, http.MethodGet, "/dav/Admin/Status.json", "")
+		if strings.Contains(string(a.body), `"part": "contents"`) {
+			return ""
+		}
+		return string(a.body)
+	})
 }
 
 // TestLogThatEndsEarly: after kill -9 a log that was damaged or removed is said at the
@@ -136,6 +144,15 @@ func TestDataFolderWithoutDatabase(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it was made: %v", err)
 	}
+	// It was stopped in good order, and the disk has changed it since.
+	broken := []byte(strings.Clone(string(whole)))
+	for i := len(broken) / 2; i < len(broken)/2+20_000; i++ {
+		broken[i] = 0xff
+	}
+	if err := errors.Join(os.WriteFile(path, broken, 0o600), os.Remove(filepath.Join(data, "running"))); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	refused("a part of it overwritten", "is damaged (")
 	for what, text := range map[string]string{"emptied": "", "random": strings.Repeat("random", 10000)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

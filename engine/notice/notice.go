@@ -52,8 +52,8 @@ func (k Kind) Severity() Severity {
 	return Info
 }
 
-// Notice is one thing that some people are told. Exactly one of Case, Entry, Hook
-// and Way is set.
+// Notice is one thing that some people are told. Exactly one of Case, Entry, Hook,
+// Way and Server is set.
 type Notice struct {
 	Kind Kind
 	Time time.Time
@@ -64,6 +64,8 @@ type Notice struct {
 	Hook *Hook
 	// Way is the way of telling people that it is about.
 	Way *Way
+	// Server is the part of the server that it is about.
+	Server *Server
 	// Word is what was done in the case, or how it ended: "Approved".
 	Word string
 	// Child is set for what happened in a case that another case has started.

@@ -34,6 +34,7 @@ type Data struct {
 	Entry       *EntryData       `json:"entry,omitempty"`
 	Hook        *HookData        `json:"hook,omitempty"`
 	Destination *DestinationData `json:"destination,omitempty"`
+	Server      *ServerData      `json:"server,omitempty"`
 	Acts        []ActData        `json:"acts"`
 	Tasks       []TaskData       `json:"tasks"` // new or waiting, each once
 	People      []PersonData     `json:"people"`
@@ -59,6 +60,11 @@ type EntryData struct {
 // HookData is a hook that a notice is about.
 type HookData struct {
 	Name string `json:"name"`
+}
+
+// ServerData is a part of the server that a notice is about.
+type ServerData struct {
+	Part string `json:"part"`
 }
 
 // DestinationData is a way of telling people that a notice is about.
@@ -151,6 +157,11 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Title = h.title()
 		p.Data.Hook = &HookData{Name: h.Name}
 		p.Data.Href, p.Data.URL = h.path(), n.Links.To(h.path())
+	} else if s := n.Server; s != nil {
+		p.Type = "server." + n.happened()
+		p.Data.Title = s.Title
+		p.Data.Server = &ServerData{Part: s.Name}
+		p.Data.Href, p.Data.URL = StatusPath, n.Links.To(StatusPath)
 	} else {
 		p.Type = "destination." + n.happened()
 		p.Data.Title = n.Way.Name
@@ -221,6 +232,9 @@ func (n *Notice) About() string {
 		return "entry " + n.Entry.UUID
 	case n.Hook != nil:
 		return fmt.Sprintf("hook %d", n.Hook.ID)
+	}
+	if n.Server != nil {
+		return "server " + n.Server.Name
 	}
 	return "way " + n.Way.ID
 }

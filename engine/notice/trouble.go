@@ -36,6 +36,8 @@ func (n *Notice) troubleSentence() string {
 		title = n.Entry.Title
 	case n.Hook != nil:
 		title = n.Hook.title()
+	case n.Server != nil:
+		title = n.Server.Title
 	default:
 		title = n.Case.Title
 	}

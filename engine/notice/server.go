@@ -1,0 +1,35 @@
+package notice
+
+import "flowdrive/engine/machine"
+
+// Server is a part of the server that a notice is about.
+type Server struct {
+	Name  string // for programs: "backup"
+	Title string // for people: "the automatic backup"
+	Hint  string // what mends it, in sentences
+}
+
+// StatusPath is the path of the file that says how the server is.
+const StatusPath = "/dav/Admin/Status.json"
+
+// serverMail tells an administrator that something is wrong with the server, or that it
+// is over.
+func (n *Notice) serverMail(p *Person) *machine.Mail {
+	t := n.Trouble
+	l := &letter{Subject: n.Sentence(p), Detail: t.Text}
+	since := p.When(t.Since)
+	switch {
+	case n.Kind == KindMended:
+		l.Opening = "It is over. What had been wrong with " + n.Server.Title + " since " + since + ":"
+	case t.Again:
+		l.Opening = "This has been wrong with " + n.Server.Title + " since " + since + ":"
+	default:
+		l.Opening = "Something is wrong with " + n.Server.Title + ":"
+	}
+	l.link("How the server is", n.Links.To(StatusPath))
+	if n.Kind != KindMended {
+		l.Closing = append(l.Closing, n.Server.Hint, "You are told of it once a day until it is over, and once when it is.")
+	}
+	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
+	return l.mail(p, "server "+n.Server.Name)
+}

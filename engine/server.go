@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
+	"flowdrive/engine/notice"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Server has what administrators are told of the server itself
+// (docs/contract/routes.md#what-is-wrong-with-the-server).
+type Server struct {
+	*base
+	decider *decider
+}
+
+// ServerPart is a part of the server with which something can be wrong.
+type ServerPart string
+
+// The parts of the server.
+const (
+	ServerBackup   ServerPart = "backup"
+	ServerContents ServerPart = "contents"
+	ServerDatabase ServerPart = "database"
+)
+
+func serverParts() []ServerPart { return []ServerPart{ServerBackup, ServerContents, ServerDatabase} }
+
+func (p ServerPart) subject() *notice.Server {
+	switch p {
+	case ServerBackup:
+		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand."}
+	case ServerContents:
+		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk."}
+	case ServerDatabase:
+	}
+	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk."}
+}
+
+// ServerState is what the program knows of the server, for Admin/Status.json.
+type ServerState struct {
+	Version string        `json:"version"`
+	Started string        `json:"started"`
+	Backup  *BackupStatus `json:"backup"` // nil: the server makes none
+}
+
+// BackupStatus is how the automatic backup stands.
+type BackupStatus struct {
+	LastGood *string `json:"lastGood"` // nil: there is none
+	Next     string  `json:"next"`
+	Failed   bool    `json:"failed"` // the last try
+}
+
+// serverRecord is what is wrong with a part of the server.
+type serverRecord struct {
+	Since time.Time `json:"since"`
+	Text  string    `json:"text"`
+	Again time.Time `json:"again"`          // when people are told again
+	Sums  [][]byte  `json:"sums,omitempty"` // of damaged contents
+}
+
+// mostDamaged is how many damaged contents are remembered.
+const mostDamaged = 100
+
+func serverKey(part ServerPart) string { return "server " + string(part) }
+
+// Note notes that something is wrong with a part of the server or, with "", that it is
+// over. Administrators are told once, and once when it is over; Again tells them daily.
+func (e *Server) Note(ctx context.Context, part ServerPart, text string) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
+		record, err := readServerRecord(tx, part)
+		if err != nil {
+			return err
+		}
+		switch {
+		case text == "" && record == nil:
+			return nil
+		case text == "":
+			return e.over(tx, part, record)
+		}
+		return e.wrong(tx, part, record, text, nil)
+	})
+}
+
+// NoteDamage notes that a content was read that is not what was stored.
+func (e *Server) NoteDamage(ctx context.Context, sum [32]byte, what string) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
+		record, err := readServerRecord(tx, ServerContents)
+		if err != nil {
+			return err
+		}
+		text := what
+		if sum != [32]byte{} {
+			text = fmt.Sprintf("the content %x is damaged: %s", sum, what)
+		}
+		return e.wrong(tx, ServerContents, record, text, sum[:])
+	})
+}
+
+// wrong stores that something is wrong with a part, and tells people if that is new.
+func (e *Server) wrong(tx store.Tx, part ServerPart, record *serverRecord, text string, sum []byte) error {
+	now := e.Clock.Now()
+	known := record != nil
+	if !known {
+		record = &serverRecord{Since: now, Again: againAt(now)}
+	}
+	record.Text = text
+	if sum != nil && len(record.Sums) < mostDamaged && !slices.ContainsFunc(record.Sums, func(have []byte) bool { return string(have) == string(sum) }) {
+		record.Sums = append(record.Sums, sum)
+	}
+	if err := putServerRecord(tx, part, record); err != nil || known {
+		return err
+	}
+	return e.tell(tx, part, record, notice.KindFailure, false)
+}
+
+// over forgets what was wrong with a part, and tells people.
+func (e *Server) over(tx store.Tx, part ServerPart, record *serverRecord) error {
+	if err := tx.Write().Settings().Put(serverKey(part), ""); err != nil {
+		return err
+	}
+	return e.tell(tx, part, record, notice.KindMended, false)
+}
+
+func (e *Server) tell(tx store.Tx, part ServerPart, record *serverRecord, kind notice.Kind, again bool) error {
+	now := e.Clock.Now()
+	tx.AfterCommit(func() {
+		if kind == notice.KindMended {
+			e.log.Info().Str("part", string(part)).Time("since", record.Since).Msg("server: what was wrong is over")
+			return
+		}
+		e.log.Error().Str("part", string(part)).Time("since", record.Since).Str("what", record.Text).Msg("server: something is wrong; administrators are told")
+	})
+	if !e.decider.canNotify() {
+		return nil
+	}
+	c := &concerned{decider: e.decider, table: e.accounts.Table()}
+	c.admins(0, true)
+	return e.decider.tell(tx, &notice.Notice{
+		Kind: kind, Time: now, Server: part.subject(), People: c.people,
+		Trouble: &notice.Trouble{What: notice.WhatFailed, Text: record.Text, Since: record.Since, Again: again},
+	}, e.decider.postLoose(tx, now))
+}
+
+// Again tells people again of what has been wrong for another day. Contents that can be
+// read again, or are gone, are over.
+func (e *Server) Again(ctx context.Context) error {
+	records := make([]*serverRecord, len(serverParts()))
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		for i, part := range serverParts() {
+			if records[i], err = readServerRecord(r, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, part := range serverParts() {
+		if records[i] == nil || records[i].Again.After(e.Clock.Now()) {
+			continue
+		}
+		damaged := e.stillDamaged(records[i].Sums)
+		err := e.Store.Update(ctx, func(tx store.Tx) error {
+			record, err := readServerRecord(tx, part)
+			if err != nil || record == nil {
+				return err
+			}
+			if part == ServerContents && len(damaged) == 0 && len(record.Sums) == len(records[i].Sums) {
+				return e.over(tx, part, record)
+			}
+			record.Sums = damaged
+			for !record.Again.After(e.Clock.Now()) {
+				record.Again = record.Again.Add(toldAgainAfter)
+			}
+			if err := putServerRecord(tx, part, record); err != nil {
+				return err
+			}
+			return e.tell(tx, part, record, notice.KindFailure, true)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stillDamaged returns those of the contents that are files and still cannot be read.
+func (e *Server) stillDamaged(sums [][]byte) (damaged [][]byte) {
+	for _, sum := range sums {
+		if err := e.readContent([32]byte(sum)); err != nil && !errors.Is(err, contents.ErrGone) && !errors.Is(err, fs.ErrNotExist) {
+			damaged = append(damaged, sum)
+		}
+	}
+	return damaged
+}
+
+func (e *Server) readContent(sum [32]byte) (err error) {
+	body, err := e.contents.Open(sum)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, body.Close()) }()
+	_, err = io.Copy(io.Discard, body)
+	return err
+}
+
+func readServerRecord(r store.Reader, part ServerPart) (*serverRecord, error) {
+	text, err := r.Settings().Get(serverKey(part))
+	if err != nil || text == "" {
+		return nil, err
+	}
+	record := new(serverRecord)
+	return record, errs.Wrap("read what is wrong with the "+string(part), json.Unmarshal([]byte(text), record))
+}
+
+func putServerRecord(tx store.Tx, part ServerPart, record *serverRecord) error {
+	return tx.Write().Settings().Put(serverKey(part), string(document.Line(record)))
+}
+
+// serverForm is Admin/Status.json.
+type serverForm struct {
+	ServerState
+	Troubles []serverTrouble `json:"troubles"`
+}
+
+type serverTrouble struct {
+	Part  string `json:"part"`
+	Since string `json:"since"`
+	Text  string `json:"text"`
+}
+
+// Status returns how the server is. Errors: errs.NotFound for users who are not
+// administrators.
+func (e *Server) Status(ctx context.Context, by identity.Principal) (*Resource, error) {
+	if !by.Admin() {
+		return nil, change.Absent("file")
+	}
+	f := serverForm{Troubles: []serverTrouble{}}
+	if e.state != nil {
+		f.ServerState = e.state()
+	}
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		for _, part := range serverParts() {
+			record, err := readServerRecord(r, part)
+			if err != nil {
+				return err
+			}
+			if record != nil {
+				f.Troubles = append(f.Troubles, serverTrouble{string(part), record.Since.UTC().Format(time.RFC3339), record.Text})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	form := document.Indent(document.Line(&f))
+	return &Resource{Name: "Status", Form: form, FormETag: change.SourceETag(form), Modified: e.accounts.Table().Modified(), Own: true}, nil
+}
