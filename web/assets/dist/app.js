@@ -156,7 +156,6 @@
 			return;
 		}
 		const row = e.target.closest && e.target.closest('.task, tr');
-		const row = e.target.closest && e.target.closest('.task');
 		const of = (what) => (e.target.closest && e.target.closest('tr') || document).querySelector(what);
 		const press = (what) => { const b = of(what); if (b) b.click(); return b; };
 		switch (e.key) {
