@@ -100,6 +100,19 @@ notices: ## dist/THIRD_PARTY_NOTICES.txt: the licenses of all that is linked
 	@mkdir -p dist
 	go run ./internal/licenses >dist/THIRD_PARTY_NOTICES.txt
 
+.PHONY: sbom
+sbom: ## dist/sbom.cdx.json: the bill of materials, CycloneDX
+	@mkdir -p dist
+	go run ./internal/licenses -sbom >dist/sbom.cdx.json
+
+.PHONY: reproducible
+reproducible: ## make build in two folders, and compare the bytes
+	FLOWDRIVE_BUILD_TWICE=1 go test -count=1 -run=TestTwoBuilds ./cmd/flowdrive
+
+.PHONY: vulncheck
+vulncheck: ## known vulnerabilities, by govulncheck; exit 2 if its database cannot be reached (GOVULNDB=a copy)
+	@.ci/vulncheck.sh
+
 ##@ Code
 
 .PHONY: fmt

@@ -68,13 +68,14 @@ It contains the software named below, under the licenses that follow.
 github.com/mattn/go-sqlite3 contains SQLite, which is in the public domain.
 `
 
-// write writes the notices as one text.
-func write(w io.Writer, all []notice) {
-	_, _ = io.WriteString(w, header) // a bufio.Writer keeps its first error
+// write writes the notices as one text. w keeps its first error.
+func write(w io.Writer, all []notice) error {
+	_, _ = io.WriteString(w, header)
 	for _, n := range all {
 		_, _ = fmt.Fprintf(w, "\n%s\n%s (%s)\n%s\n", strings.Repeat("=", 78), strings.TrimSpace(n.module+" "+n.version), strings.Join(n.licenses, ", "), strings.Repeat("=", 78))
 		for _, text := range n.texts {
 			_, _ = fmt.Fprintf(w, "\n%s\n", text)
 		}
 	}
+	return nil
 }

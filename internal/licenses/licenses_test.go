@@ -16,7 +16,7 @@ const mit = "Permission is hereby granted, free of charge,\nto any person obtain
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := run(t.Context(), "../..", &out); err != nil {
+	if err := run(t.Context(), "../..", &out, write); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\nGo (BSD-3-Clause)\n", "\ngithub.com/mattn/go-sqlite3 v", "Redistribution and use in source and binary forms", "Apache License"} {

@@ -1,11 +1,13 @@
 // Command licenses prints the notices that must accompany the program: the
-// licenses of all modules that are linked into it. It fails if one has no
+// licenses of all modules that are linked into it; with -sbom the bill of materials in
+// the form of CycloneDX instead. It fails if one has no
 // license, or one that is not permitted here.
 package main
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +19,11 @@ const program = "./cmd/flowdrive"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, ".", os.Stdout)
+	form := write
+	if len(os.Args) > 1 && os.Args[1] == "-sbom" {
+		form = writeBOM
+	}
+	err := run(ctx, ".", os.Stdout, form)
 	stop()
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "licenses:", err)
@@ -25,8 +31,8 @@ func main() {
 	}
 }
 
-// run writes the notices of the program in the repository at root.
-func run(ctx context.Context, root string, out io.Writer) error {
+// run writes what form says of the modules of the program in the repository at root.
+func run(ctx context.Context, root string, out io.Writer, form func(io.Writer, []notice) error) error {
 	packages, err := linked(ctx, root, program)
 	if err != nil {
 		return err
@@ -36,6 +42,5 @@ func run(ctx context.Context, root string, out io.Writer) error {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	write(w, all)
-	return w.Flush()
+	return errors.Join(form(w, all), w.Flush())
 }
