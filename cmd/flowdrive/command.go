@@ -96,6 +96,9 @@ func rootCommand() *cobra.Command {
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags (default: flowdrive/config.yaml in the folder for configuration of the user,\nelse /etc/flowdrive/config.yaml)")
 	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), auditCommand(), versionCommand())
 	root.AddCommand(remoteCommands().Commands()...)
+	imports := &cobra.Command{Use: "import", Short: "Take over what other programs do"}
+	imports.AddCommand(remoteCommands().ImportCommand())
+	root.AddCommand(imports)
 	root.SetHelpCommand(helpCommand())
 	root.Version = version()
 	strict(root)
