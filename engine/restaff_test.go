@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 )
 
@@ -67,4 +68,46 @@ func TestFourEyesLeaveNobody(t *testing.T) {
 	admin.mustPutParty(identity.User, "bob", `{"disabled": false}`)
 	warned("bob is not", false)
 	w.as("bob").mustPerform(id, "check")
+}
+
+// TestFourEyesAreKnownBefore: who may not perform a task is not offered it, and not told
+// of it; who tries is refused as before.
+func TestFourEyesAreKnownBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	admin, ann, bob := w.as("admin"), w.as("ann"), w.as("bob")
+	admin.mustPutParty(identity.Team, "desk", `{"members": ["ann", "bob"]}`)
+	admin.mustPutRoute("desk-check", strings.TrimPrefix(routeOfDesk, "\n"))
+	id := w.as("sam").startCase(`{"route": "desk-check", "title": "One"}`)
+	since := w.toldSince(id)
+	since()
+	ann.mustPerform(id, "make")
+	if told := strings.Join(since(), "\n"); !strings.Contains(told, "bob@example.org: To do: Check it (One)") || strings.Contains(told, "ann@example.org: To do") {
+		t.Errorf("told %s", told)
+	}
+	same(t, "offered to ann", strings.Contains(ann.work(engine.WorklistOffered, engine.Filter{}), ".check"), false)
+	same(t, "offered to bob", strings.Contains(bob.work(engine.WorklistOffered, engine.Filter{}), ".check"), true)
+	w.kind("ann performs it", try(ann.perform(id, "check", `{}`)).err, errs.FourEyes)
+	bob.mustPerform(id, "check")
+}
+
+// TestBoardNamesWhatDecides: a move that only a decision can make says by which action.
+func TestBoardNamesWhatDecides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("weigh", `
+access: {start: [everyone], read: [everyone]}
+roles: {clerk: {assign: [starter]}}
+states: {open: {type: start}, light: {type: complete}, heavy: {type: complete}}
+actions:
+  begin: {trigger: init}
+  weigh: {in: [open], role: clerk, decide: '"light"', outputs: {light: light, heavy: heavy}}
+`)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "weigh"}`)
+	_, err := w.Cases.MoveOnBoard(t.Context(), engine.Request{By: sam.by(), Now: w.clock.Now()}, engine.BoardMove{CaseID: id, Route: "weigh", From: "open", To: "heavy"})
+	w.kind("the move", err, errs.ActionNotEnabled)
+	if err == nil || !strings.Contains(err.Error(), "Where it goes by weigh is decided when that is performed") || strings.Contains(err.Error(), "cannot move it anywhere") {
+		t.Errorf("got %v", err)
+	}
 }

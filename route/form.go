@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -26,11 +27,44 @@ type Xattr struct {
 	Type     document.Kind // String, Number or Bool; Null for any
 	Default  *label.Value
 	Required bool     // at the start
+	Minimum  *float64 // of what people give; nil: no bound
+	Maximum  *float64
 	Edit     []string // roles that may change it, empty for none; nil: not declared
 }
 
 // Fits reports whether the value is of the declared type.
 func (x *Xattr) Fits(v label.Value) bool { return x.Type == document.Null || x.Type == v.Kind }
+
+// Outside says which bound of a declared number the value is beyond, "" for none.
+func (x *Xattr) Outside(v label.Value) string {
+	if x.Minimum == nil && x.Maximum == nil || v.Kind != document.Number {
+		return ""
+	}
+	n, err := strconv.ParseFloat(v.Text, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond all floats it is an infinity
+		return ""
+	}
+	bound := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
+	switch {
+	case x.Minimum != nil && n < *x.Minimum:
+		return fmt.Sprintf("must be at least %s, not %s", bound(x.Minimum), clip(v.Text))
+	case x.Maximum != nil && n > *x.Maximum:
+		return fmt.Sprintf("must be at most %s, not %s", bound(x.Maximum), clip(v.Text))
+	}
+	return ""
+}
+
+// NumberHint says how a text that was meant as a number is written, "" if it is not
+// clear that it was: with a comma, as many countries do.
+func NumberHint(v label.Value) string {
+	text := strings.TrimSpace(v.Text)
+	whole, decimals, comma := strings.Cut(text, ",")
+	digits := func(s string) bool { return s != "" && len(s) < 20 && strings.Trim(s, "0123456789") == "" }
+	if v.Kind != document.String || !comma || !digits(strings.TrimLeft(whole, "+-")) || !digits(decimals) {
+		return ""
+	}
+	return "; write it with a point: " + strings.TrimPrefix(whole, "+") + "." + decimals
+}
 
 // Wants names the declared type, for the person whose value is of another.
 func (x *Xattr) Wants() string { return x.Type.String() }
@@ -69,11 +103,17 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 	case "boolean":
 		x.Type = document.Bool
 	}
+	x.Minimum, x.Maximum = c.bound(v.Get("minimum"), &x), c.bound(v.Get("maximum"), &x)
+	if x.Minimum != nil && x.Maximum != nil && *x.Minimum > *x.Maximum {
+		v.Get("maximum").Fail(errs.CodeRange, "must not be less than minimum")
+	}
 	if def := v.Get("default"); def.Given() {
 		if value, ok := scalar(def); ok {
 			x.Default = &value
 			if !x.Fits(value) {
 				def.Fail(errs.CodeType, "must be %s, as type says", x.Wants())
+			} else if outside := x.Outside(value); outside != "" {
+				def.Fail(errs.CodeRange, "%s", outside)
 			}
 		}
 	}
@@ -89,6 +129,23 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 		}
 	}
 	return x
+}
+
+// bound reads a bound of a number.
+func (c *compiler) bound(v document.Value, x *Xattr) *float64 {
+	if !isKind(v, document.Number) {
+		return nil
+	}
+	if x.Type != document.Number {
+		v.Fail(errs.CodeConflict, "has no effect: only an XATTR of the type number has a bound")
+		return nil
+	}
+	f, err := strconv.ParseFloat(v.Node.Text, 64)
+	if err != nil {
+		v.Fail(errs.CodeRange, "is larger than a bound can be")
+		return nil
+	}
+	return &f
 }
 
 // Form is the JSON Schema of the XATTRs that a performer sends.

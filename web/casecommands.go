@@ -65,7 +65,7 @@ func caseCommands() []caseCommand {
 			body: func(v url.Values) []member { return []member{{"title", document.AppendString(nil, v.Get("title"))}} },
 		},
 		{
-			do: "cancel", title: "Cancel…", submit: "Cancel the case", text: "Nobody can perform anything in it any more, and its open children end with it. It can be reopened.", done: "The case is canceled.",
+			do: "cancel", title: "Cancel…", submit: "Cancel the case", text: "Nobody can perform anything in it any more, and its open children end with it. An administrator of its route can reopen it.", done: "The case is canceled.",
 			may:  func(d *engine.CaseDetail) bool { return owns(d) && !d.Case.Life.Ended() },
 			body: func(url.Values) []member { return state("canceled") },
 		},

@@ -156,15 +156,36 @@ func (d *caseDecision) checkTypes(faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		v, given := d.c.Xattrs.Get(x.Key)
-		if !given || x.Fits(v) {
+		if !given {
 			continue
 		}
-		if read, ok := readAs(x.Type, v); ok {
-			d.c.Xattrs = d.c.Xattrs.Set(x.Key, read)
-			continue
+		at := document.Pointer("/xattrDict", x.Key)
+		if !x.Fits(v) {
+			read, ok := readAs(x.Type, v)
+			if !ok {
+				faults.Add(nil, at, errs.CodeType, "%s", wrongType(x, v))
+				continue
+			}
+			d.c.Xattrs, v = d.c.Xattrs.Set(x.Key, read), read
 		}
-		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", x.Wants(), v.Kind)
+		if d.from != nil && d.from.LogSeq > 0 { // it is not new
+			if had, is := d.from.Xattrs.Get(x.Key); is && had == v {
+				continue // the bound may have come later
+			}
+		}
+		if outside := x.Outside(v); outside != "" {
+			faults.Add(nil, at, errs.CodeRange, "%s", outside)
+		}
 	}
+}
+
+// wrongType says that a value is not of the declared type.
+func wrongType(x *route.Xattr, v label.Value) string {
+	text := fmt.Sprintf("must be %s, not %s", x.Wants(), v.Kind)
+	if x.Type == document.Number {
+		text += route.NumberHint(v)
+	}
+	return text
 }
 
 // checkRequired checks that no required XATTR was removed. A case that did not have

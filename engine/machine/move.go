@@ -47,7 +47,22 @@ func (d personal) moveByPerson(e Move) error {
 	if found := ways[target]; target != d.status && len(found) == 1 {
 		return d.performByPerson(Perform{Action: found[0], Actor: e.Actor})
 	}
-	return d.refusals().noMove(target, ways)
+	return d.refusals().noMove(target, ways, d.deciding(e.Actor))
+}
+
+// deciding returns the actor's actions of which only a decision tells where they lead.
+func (d personal) deciding(actor Actor) (names []string) {
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		place := d.place(i)
+		if place < 0 || a.Trigger != route.TriggerUser || a.Decide == nil || !d.c.Enabled[place].State.forPeople() {
+			continue
+		}
+		if _, may := mayPerform(d.c, d.status, a, actor); may && !isBarred(d.c, d.route, a, actor.Name) && (actor.RouteAdmin || !d.isOthers(place, actor)) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }
 
 // moves returns the state to which the actor's performance of an enablement would
@@ -74,7 +89,8 @@ func (d personal) moves(place int, actor Actor) (to int, err error) {
 }
 
 // noMove returns the refusal of a move, with the moves that are possible.
-func (d refusals) noMove(target int, ways [][]string) error {
+// deciding are the actions that may lead anywhere.
+func (d refusals) noMove(target int, ways [][]string, deciding []string) error {
 	name := d.route.States[target].Name
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
@@ -100,10 +116,15 @@ func (d refusals) noMove(target int, ways [][]string) error {
 		possible = append(possible, fmt.Sprintf("%s (%s)", d.route.States[to].Name, strings.Join(actions, ", ")))
 	}
 	e.Extra["moves"] = moves
-	if len(possible) == 0 {
-		e.Detail += " You cannot move it anywhere."
-	} else {
+	switch {
+	case len(possible) > 0:
 		e.Detail += " You can move it to: " + strings.Join(possible, "; ") + "."
+	case len(deciding) == 0:
+		e.Detail += " You cannot move it anywhere."
+	}
+	if len(deciding) > 0 {
+		e.Detail += " Where it goes by " + strings.Join(deciding, ", ") + " is decided when that is performed: do that below Actions/ of the case."
+		e.Extra["deciding"] = deciding
 	}
 	return e
 }

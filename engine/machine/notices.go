@@ -109,7 +109,7 @@ func (n *noticeBuilder) tasks(d *caseDecision) {
 			had = holders(d.from, d.route.State(d.from.Status), &d.route.Actions[d.actions[i]], before)
 		}
 		for _, person := range n.newHolders(d, holders(d.c, d.status, &d.route.Actions[d.actions[i]], e), had) {
-			if !e.rejectedBy(person) && !n.gaveItself(d, person, why) {
+			if !e.rejectedBy(person) && !n.gaveItself(d, person, why) && !isBarred(d.c, d.route, &d.route.Actions[d.actions[i]], person) {
 				n.task(person, why, TaskRef{d.c.ID, e.Action})
 			}
 		}

@@ -130,7 +130,7 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 	}
 	if a.Form == nil {
 		if len(e.Xattrs) > 0 {
-			fault("/xattrDict", errs.CodeUnknownField, "must be absent or empty: the action %q takes no XATTRs", a.Name)
+			fault("/xattrDict", errs.CodeUnknownField, "must be as it was, absent or empty: the action %q changes no XATTRs, and you have changed %s", a.Name, changedKeys(e.Xattrs))
 		}
 		return errs.InvalidDocument(faults)
 	}
@@ -149,10 +149,30 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 		if _, had := d.c.Xattrs.Get(x.Key); x.Remove && had && declared.Required {
 			fault(at, errs.CodeRequired, "cannot be removed: it is required by the route")
 		} else if !x.Remove && !declared.Fits(x.Value) {
-			fault(at, errs.CodeType, "must be %s, not %s", declared.Wants(), x.Value.Kind)
+			fault(at, errs.CodeType, "%s", wrongType(declared, x.Value))
+		} else if outside := declared.Outside(x.Value); !x.Remove && outside != "" {
+			fault(at, errs.CodeRange, "%s", outside)
+		}
+	}
+	for i := range faults {
+		at := slices.IndexFunc(e.Xattrs, func(x Change) bool { return document.Pointer("/xattrDict", x.Key) == faults[i].Pointer })
+		if f := &faults[i]; at >= 0 && f.Code == errs.CodeType && strings.Contains(f.Detail, "number") && !strings.Contains(f.Detail, "point:") {
+			f.Detail += route.NumberHint(e.Xattrs[at].Value)
 		}
 	}
 	return errs.InvalidDocument(faults)
+}
+
+// changedKeys lists the XATTRs of a document that are to be changed.
+func changedKeys(changes []Change) string {
+	keys := make([]string, 0, len(changes))
+	for _, x := range changes[:min(len(changes), 3)] {
+		keys = append(keys, x.Key)
+	}
+	if more := len(changes) - len(keys); more > 0 {
+		keys = append(keys, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(keys, ", ")
 }
 
 // fourEyes refuses an actor who has performed an action that must be performed by

@@ -74,6 +74,14 @@ func barred(c *Case, r *route.Route, a *route.Action) (users []string) {
 	return users
 }
 
+// isBarred reports whether the user is one of those.
+func isBarred(c *Case, r *route.Route, a *route.Action, user string) bool {
+	if len(a.Distinct) == 0 || user == "" {
+		return false
+	}
+	return slices.ContainsFunc(barred(c, r, a), func(one string) bool { return sameName(one, user) })
+}
+
 // Judged returns the case for its warnings to be changed, as of an instant: others can
 // do its tasks now, and nothing else has changed.
 func (c *Case) Judged(now time.Time) *Case {

@@ -78,7 +78,7 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		task := Task{Action: at, Enabled: e, Assigned: watches}
 		if a := &r.Actions[at]; a.Trigger == route.TriggerUser {
 			behalf, assigned := actor.assignee(c, status, a, e)
-			assigned = assigned && !e.votedBy(actor.Name) && !e.votedBy(behalf)
+			assigned = assigned && !e.votedBy(actor.Name) && !e.votedBy(behalf) && !isBarred(c, r, a, actor.Name) && !isBarred(c, r, a, behalf)
 			task.Assigned = task.Assigned || assigned
 			task.Lists = actor.lists(c, e, assigned)
 		}
