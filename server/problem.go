@@ -98,7 +98,7 @@ const (
 )
 
 // WriteError answers the request with the problem: application/problem+json
-// (RFC 9457), text/plain if Accept prefers that, and DAV:error (RFC 4918,
+// (RFC 9457), text/plain if Accept prefers that, an HTML page for browsers, and DAV:error (RFC 4918,
 // section 16) for the methods of WebDAV. An internal error is logged once with
 // its cause; the client learns only the id of the request. If the answer has
 // begun already, the connection is closed, so that a part is not taken for the
@@ -137,6 +137,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if strings.HasPrefix(mediaType, "text/html") {
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	}
 	if x != nil {
 		x.giveReason(a.status, a.detail())
 		if x.body != nil {
@@ -225,12 +228,24 @@ func (a *answer) retryAfter(otherwise int) string {
 // render returns the body in the form that the client reads.
 func (a *answer) render() (mediaType string, body []byte) {
 	switch {
+	case a.isVisited():
+		return "text/html; charset=utf-8", a.appendHTML(nil)
 	case prefersText(a.request.Header["Accept"]):
 		return "text/plain; charset=utf-8", a.appendText(nil)
 	case speaksDAV(a.request.Method) && mediatype.Quality(a.request.Header["Accept"], "application/problem+json") <= mediatype.Quality(a.request.Header["Accept"], "application/xml", "text/xml"):
 		return "application/xml; charset=utf-8", a.appendXML(nil)
 	}
 	return "application/problem+json", a.appendJSON(nil)
+}
+
+// isVisited reports whether a person looks at the answer in a browser: it asks for HTML
+// before all that machines read. The clients of KDE, which mount the drive, do so too.
+func (a *answer) isVisited() bool {
+	r := a.request
+	accept := r.Header["Accept"]
+	html := mediatype.Quality(accept, "text/html")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && html > 0 && !strings.Contains(r.UserAgent(), "KIO/") &&
+		html > mediatype.Quality(accept, "application/problem+json", "application/json", "application/*", "text/plain")
 }
 
 // speaksDAV reports whether the method's clients read XML. PUT, DELETE and

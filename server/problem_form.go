@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
+	"html"
 	"maps"
 	"slices"
 	"strconv"
@@ -75,6 +77,24 @@ func (a *answer) appendText(dst []byte) []byte {
 		dst = append(append(dst, f.String()...), '\n')
 	}
 	return dst
+}
+
+// appendHTML appends a page for a person who has come here with a browser.
+func (a *answer) appendHTML(dst []byte) []byte {
+	b := bytes.NewBuffer(dst)
+	title := html.EscapeString(a.title)
+	b.WriteString(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+		`<title>` + title + ` · Flowdrive</title><style>body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}</style>` +
+		"\n<main><h1>" + title + "</h1>\n<p>" + html.EscapeString(a.detail()) + "</p>\n")
+	if faults := a.err.Untold(); len(faults) > 0 {
+		b.WriteString("<ul>")
+		for _, f := range faults {
+			b.WriteString("<li>" + html.EscapeString(f.String()) + "</li>\n")
+		}
+		b.WriteString("</ul>\n")
+	}
+	fmt.Fprintf(b, "<p>%d, request %s. <a href=\"/\">To the first page</a></p></main></html>\n", a.status, html.EscapeString(a.id))
+	return b.Bytes()
 }
 
 // appendXML appends the DAV:error element of RFC 4918, section 14.5.

@@ -386,3 +386,35 @@ func TestReadBody(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestBrowsersReadPages: who looks with a browser is answered a page with the same
+// status; machines, and programs that mount the drive, get what they did.
+func TestBrowsersReadPages(t *testing.T) {
+	t.Parallel()
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	for _, tt := range []struct{ method, agent, accept, want string }{
+		{"GET", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140", browser, "text/html; charset=utf-8"},
+		{"HEAD", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140", browser, "text/html; charset=utf-8"},
+		{"PUT", "Mozilla/5.0", browser, "application/problem+json"},
+		{"GET", "Mozilla/5.0 (X11; Linux x86_64) KIO/5.103", browser, "application/problem+json"},
+		{"GET", "curl/8.5.0", "*/*", "application/problem+json"},
+		{"GET", "davfs2/1.6.1", "", "application/problem+json"},
+		{"GET", "x", "text/html, application/json", "application/problem+json"},
+		{"GET", "x", "text/plain", "text/plain; charset=utf-8"},
+		{"PROPFIND", "Mozilla/5.0", browser, "application/xml; charset=utf-8"},
+	} {
+		r := httptest.NewRequest(tt.method, "/nothing", nil)
+		r.Header.Set("User-Agent", tt.agent)
+		if tt.accept != "" {
+			r.Header.Set("Accept", tt.accept)
+		}
+		w := httptest.NewRecorder()
+		WriteError(w, r, errs.New(errs.NotFound, "There is no <b>such</b> thing."))
+		if got := w.Header().Get("Content-Type"); w.Code != http.StatusNotFound || got != tt.want {
+			t.Errorf("%s by %s: %d %s, want %s", tt.method, tt.agent, w.Code, got, tt.want)
+		}
+		if body := w.Body.String(); strings.HasPrefix(tt.want, "text/html") && tt.method == "GET" && !strings.Contains(body, "There is no &lt;b&gt;such&lt;/b&gt; thing.") {
+			t.Errorf("the page is %s", body)
+		}
+	}
+}
