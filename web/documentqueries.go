@@ -40,6 +40,18 @@ func (q queries) PersonByID(id identity.ID) Person {
 	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
 }
 
+// TeamsLed implements Queries.
+func (q queries) TeamsLed(by identity.Principal) (out []string) {
+	d := q.engine.Accounts.Table().Directory()
+	for _, p := range d.Parties() {
+		if p.Kind == identity.Team && p.ID != d.EveryoneID() && d.Administers(by, p.ID) {
+			out = append(out, string(p.Name))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Sessions implements Queries.
 func (q queries) Sessions(by identity.Principal, token string) []account.Session {
 	return q.engine.Accounts.Sessions(by.ID, token)

@@ -52,7 +52,8 @@ type frame struct {
 	Below   []navItem
 	Tabs    []navItem // of the bar on the phone
 	Me      Person
-	Sandbox *time.Time // what the sandbox's clock shows
+	Sandbox *time.Time  // what the sandbox's clock shows
+	Steps   []clockStep // by which an administrator moves that clock
 	Theme   string
 	Path    []segment
 	Copy    string // the path on the drive, for copying
@@ -78,6 +79,9 @@ func (x *visit) frame(h head) (*frame, error) {
 	f := &frame{Theme: x.theme(), Path: x.segmentsOf(h.Path), Copy: h.Path, Find: x.Link("/search", ""), Clock: x.Link("/sandbox", "")}
 	if x.Sandbox {
 		f.Sandbox = &x.now
+		if x.by.Admin() && x.Clock != nil {
+			f.Steps = []clockStep{{Title: "+1 h", Value: "PT1H"}, {Title: "+1 d", Value: "P1D"}}
+		}
 	}
 	if h.Bare || x.by.ID == 0 {
 		return f, nil

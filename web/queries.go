@@ -43,6 +43,8 @@ type Queries interface {
 	// are no others.
 	LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error)
 	DocumentQueries
+	// TeamsLed returns the names of the teams whose open tasks by is shown.
+	TeamsLed(by identity.Principal) []string
 	// Sessions returns the sessions of by; token is that of the one that asks.
 	Sessions(by identity.Principal, token string) []account.Session
 

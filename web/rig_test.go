@@ -104,7 +104,7 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 	})
 	var s *server.Server
 	pages, err := New(Config{
-		Queries: EngineQueries(g.engine), Drive: drive, Log: zerolog.Nop(), Sandbox: true, Now: g.clock.Now, Wall: time.Now, Zone: zones.Zone,
+		Queries: EngineQueries(g.engine), Drive: drive, Log: zerolog.Nop(), Sandbox: true, Clock: &server.SandboxClock{Clock: g.clock, Engine: g.engine}, Now: g.clock.Now, Wall: time.Now, Zone: zones.Zone,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return s.LogIn(ctx, name, password)
 		},

@@ -265,6 +265,7 @@ func (x *visit) tabTasks(v *tasksView, cases []*engine.TaskCase) {
 		}
 		v.Tabs = append(v.Tabs, t)
 	}
+	v.Tabs = x.moreTabs(v.Tabs)
 }
 
 // chooseTasks makes the filters of what there is.

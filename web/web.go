@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine/account"
@@ -32,7 +33,8 @@ import (
 	"flowdrive/internal/link"
 )
 
-// Config is what the pages are made of. All fields but Sandbox are required.
+// Config is what the pages are made of. All fields but Sandbox, Clock and
+// Metrics are required.
 type Config struct {
 	Queries Queries
 	Drive   http.Handler // acts as the principal of the request's context
@@ -43,7 +45,10 @@ type Config struct {
 	Wall func() time.Time // the machine's
 	Zone func(name string) *time.Location
 
-	Sandbox bool // the drive's clock stands still
+	Sandbox bool         // the drive's clock stands still
+	Clock   http.Handler // answers /clock; nil: this is no sandbox
+
+	Metrics prometheus.Gatherer // the figures of the server; nil: they are not shown
 
 	// LogIn checks a name and password: errs.LogIn, errs.TooMany.
 	LogIn    func(ctx context.Context, name, password string) (identity.Principal, error)
@@ -115,11 +120,14 @@ func (p *pages) all() []page {
 		loginPages(),
 		taskPages(),
 		casePages(),
+		taskListPages(),
 		documentPages(),
 		searchPages(),
 		mountPages(),
 		schedulePages(),
 		latePages(),
+		adminPages(),
+		sandboxPages(),
 		accountPages(),
 	)
 }

@@ -17,7 +17,7 @@ func (a *app) openPages(cfg *server.Config) error {
 	}
 	cfg.Sessions = a.engine.Accounts
 	cfg.Pages, err = web.New(web.Config{
-		Queries: web.EngineQueries(a.engine), Drive: a.drive, Log: a.log, Links: links, Sandbox: a.sandbox != nil,
+		Queries: web.EngineQueries(a.engine), Drive: cfg.Drive, Log: a.log, Links: links, Sandbox: a.sandbox != nil, Clock: cfg.Clock, Metrics: cfg.Metrics,
 		Now: a.clock.Now, Wall: time.Now, Zone: a.zones.Zone,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return a.server.LogIn(ctx, name, password)

@@ -1,0 +1,480 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+)
+
+const adminPath = "/dav/Admin/"
+
+func adminPages() []page {
+	forms := adminForms()
+	out := []page{
+		{pattern: "/admin", draw: drawAdmin, forms: forms},
+		{pattern: "/admin/users", query: []string{"do", "name"}, draw: drawUsers, forms: forms},
+		{pattern: "/admin/teams", query: []string{"do", "name"}, draw: drawTeams, forms: forms},
+		{pattern: "/admin/holds", query: []string{"do", "name"}, draw: drawHolds, forms: forms},
+		{pattern: "/admin/audit", draw: func(x *visit) error { return x.redirect("/admin/audit/" + x.now.UTC().Format(time.DateOnly)) }},
+		{pattern: "/admin/audit/{date}", query: []string{"q", "outcome", "after"}, draw: drawAudit},
+		{pattern: "/admin/escalated", draw: func(x *visit) error { return x.redirect("/tasks/escalated") }},
+		{pattern: "/admin/metrics", draw: func(x *visit) error { return x.redirect("/metrics") }},
+	}
+	for i := range out {
+		out[i].admin = true
+	}
+	return out
+}
+
+// adminView is what the pages of administrators show.
+type adminView struct {
+	Tabs    []tab
+	Title   string
+	Lede    string
+	Add     string // address of the form that adds one, "" for none
+	AddText string
+	Ask     *asking
+	Refused *refusal
+	Holds   []holdRow
+	Figures []figure
+	Notes   []adminNote
+	Users   []userRow
+	Teams   []teamRow
+	Empty   string
+	Audit   *auditView
+}
+
+type figure struct{ Title, Value, Sub string }
+
+type adminNote struct{ Class, Icon, Title, Text string }
+
+type userRow struct {
+	Name     string `json:"name"`
+	FullName string `json:"fullName"`
+	Email    string `json:"email"`
+	Admin    bool   `json:"admin"`
+	Disabled bool   `json:"disabled"`
+	Deputy   *struct {
+		User string    `json:"user"`
+		To   time.Time `json:"to"`
+	} `json:"deputy"`
+
+	Person Person   `json:"-"`
+	Teams  []string `json:"-"`
+	Menu   []anchor `json:"-"`
+	To     string   `json:"-"` // when the deputy ends
+}
+
+type teamRow struct {
+	Name    string   `json:"name"`
+	Members []string `json:"members"`
+	Admins  []string `json:"admins"`
+
+	Menu []anchor `json:"-"`
+}
+
+type holdRow struct {
+	Name   string    `json:"name"`
+	Route  string    `json:"route"`
+	Group  string    `json:"group"`
+	Engine bool      `json:"engine"`
+	Reason string    `json:"reason"`
+	Author string    `json:"author"`
+	Made   time.Time `json:"created"`
+
+	What string `json:"-"`
+	Key  string `json:"-"`
+}
+
+// adminForms are the forms of all these pages.
+func adminForms() map[string]form {
+	return map[string]form{
+		"user":        storeUser,
+		"user-add":    storeUser,
+		"user-delete": deleteOf("Users"),
+		"team":        storeTeam,
+		"team-add":    storeTeam,
+		"team-delete": deleteOf("Teams"),
+		"hold":        storeHold,
+		"letgo":       deleteOf("Holds"),
+	}
+}
+
+// nameOf returns the name that a form is about.
+func nameOf(v url.Values) (string, error) {
+	name := strings.TrimSpace(v.Get("name"))
+	if name == "" {
+		return "", fieldMissing("name", "A name is needed.")
+	}
+	return name, nil
+}
+
+// creating returns the condition that keeps a form that adds from overwriting.
+func creating(do string) [][2]string {
+	if strings.HasSuffix(do, "-add") || do == "hold" {
+		return [][2]string{{"If-None-Match", "*"}}
+	}
+	return nil
+}
+
+func storeUser(x *visit, v url.Values) (*act, error) {
+	name, err := nameOf(v)
+	if err != nil {
+		return nil, err
+	}
+	m := []member{always("fullName", v.Get("fullName")), always("email", v.Get("email")), {"admin", flagOf(v, "admin")}, text("password", v.Get("password"))}
+	if v.Get("do") == "user" {
+		m = append(m, member{"disabled", flagOf(v, "disabled")})
+	}
+	q := put(adminPath+"Users/"+url.PathEscape(name)+".json", m, "password")
+	q.Header = creating(v.Get("do"))
+	if v.Get("password") == "" {
+		q.Shown = nil
+	}
+	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said(name + " is stored.")}, nil
+}
+
+func flagOf(v url.Values, name string) []byte {
+	return []byte(strconv.FormatBool(v.Get(name) == "true"))
+}
+
+func storeTeam(x *visit, v url.Values) (*act, error) {
+	name, err := nameOf(v)
+	if err != nil {
+		return nil, err
+	}
+	q := put(adminPath+"Teams/"+url.PathEscape(name)+".json", []member{{"members", list(names(v.Get("members")))}, {"admins", list(names(v.Get("admins")))}})
+	q.Header = creating(v.Get("do"))
+	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said("The team " + name + " is stored.")}, nil
+}
+
+func storeHold(x *visit, v url.Values) (*act, error) {
+	name, err := nameOf(v)
+	if err != nil {
+		return nil, err
+	}
+	m := []member{text("route", v.Get("route")), text("group", v.Get("group"))}
+	if v.Get("engine") == "true" {
+		m = append(m, member{"engine", []byte("true")})
+	}
+	q := put(adminPath+"Holds/"+url.PathEscape(name)+".json", append(m, text("reason", v.Get("reason"))))
+	q.Header = creating("hold")
+	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said("Cases wait, queued, until " + name + " is let go.")}, nil
+}
+
+func deleteOf(folder string) form {
+	return func(x *visit, v url.Values) (*act, error) {
+		name, err := nameOf(v)
+		if err != nil {
+			return nil, err
+		}
+		done := name + " is deleted."
+		if folder == "Holds" {
+			done = name + " is let go. What waited starts."
+		}
+		return &act{
+			requests: []driveRequest{{Method: "DELETE", Path: adminPath + folder + "/" + url.PathEscape(name) + ".json"}},
+			to:       x.with("do", "", "name", ""), done: said(done),
+		}, nil
+	}
+}
+
+// adminDraw draws one of the pages, with the tabs that they share.
+func (x *visit) adminDraw(v *adminView, below string) error {
+	add := func(label, path, count, class string) {
+		v.Tabs = append(v.Tabs, tab{Label: label, Href: path, Count: count, Class: class, Current: x.r.URL.Path == path || path != "/admin" && strings.HasPrefix(x.r.URL.Path, path)})
+	}
+	holds, err := x.holds()
+	if err != nil {
+		return err
+	}
+	cases, err := x.Queries.TaskCases(x.r.Context(), x.by)
+	if err != nil {
+		return err
+	}
+	escalated := 0
+	for _, c := range cases {
+		if on, _, _ := c.On(engine.WorklistEscalated, ""); on {
+			escalated++
+		}
+	}
+	hot := func(n int, class string) string {
+		if n > 0 {
+			return class
+		}
+		return ""
+	}
+	add("Overview", "/admin", "", "")
+	add("Users", "/admin/users", "", "")
+	add("Teams", "/admin/teams", "", "")
+	add("Holds", "/admin/holds", many(len(holds)), hot(len(holds), " warm"))
+	add("Escalated", "/admin/escalated", many(escalated), hot(escalated, " hot"))
+	add("Audit log", "/admin/audit", "", "")
+	if x.asked() != "" && (v.Ask == nil || !x.sentTo(v.Ask.Do)) {
+		v.Refused = x.refused
+	}
+	h := head{Title: v.Title, Nav: "admin", Path: adminPath + below, JSON: adminPath + below}
+	if below != "" && !strings.HasSuffix(below, ".jsonl") {
+		h.JSON += "/.contents"
+	}
+	return x.draw("admin.html", h, v)
+}
+
+func (x *visit) holds() ([]holdRow, error) {
+	var out []holdRow
+	err := x.readJSON(adminPath+"Holds/.contents", &out)
+	for i := range out {
+		h := &out[i]
+		h.Key = x.Key()
+		switch {
+		case h.Engine:
+			h.What = "Everything is held"
+		case h.Route != "":
+			h.What = "The route " + h.Route + " is held"
+		default:
+			h.What = "The group " + h.Group + " is held"
+		}
+	}
+	return out, err
+}
+
+func drawAdmin(x *visit) error {
+	v := &adminView{Title: "Administration", Lede: "How the server stands, and who may do what."}
+	var err error
+	if v.Holds, err = x.holds(); err != nil {
+		return err
+	}
+	counts, all, err := x.Queries.LifeCounts(x.r.Context(), x.by)
+	if err != nil {
+		return err
+	}
+	open := counts[machine.Active] + counts[machine.Queued] + counts[machine.Suspended]
+	sub := fmt.Sprintf("%s completed, %s failed", many(counts[machine.Completed]), many(counts[machine.Failed]))
+	if !all {
+		sub += ", of the newest"
+	}
+	v.Figures = append(v.Figures, figure{"Open cases", many(open), sub})
+	var overview struct {
+		Late struct {
+			Overdue   int `json:"overdue"`
+			Warnings  int `json:"warnings"`
+			Escalated int `json:"escalated"`
+			Failed    int `json:"failed"`
+		} `json:"late"`
+	}
+	if err := x.readJSON("/dav/Workflow/Status/overview.json", &overview); err != nil {
+		return err
+	}
+	late := overview.Late
+	v.Figures = append(v.Figures, figure{"Late", many(late.Overdue), fmt.Sprintf("overdue; %d escalated, %d failed, %d with warnings", late.Escalated, late.Failed, late.Warnings)})
+	quota, err := x.Queries.Quota(x.r.Context(), x.by)
+	if err != nil {
+		return err
+	}
+	x.serverFigures(v)
+	if len(v.Figures) < 4 {
+		v.Figures = append(v.Figures, figure{"Stored by you", sizeOf(quota.Used), "of " + sizeOf(quota.Used+quota.Available)})
+	}
+	return x.adminDraw(v, "")
+}
+
+func drawUsers(x *visit) error {
+	v := &adminView{Title: "Users", Lede: "Who may log in. A user who is disabled keeps what is theirs; their sessions, devices and calendar addresses end at once.", Add: x.with("do", "user-add", "name", "") + "#ask", AddText: "Add a user"}
+	var users []userRow
+	var teams []teamRow
+	if err := x.readJSON(adminPath+"Users/.contents", &users); err != nil {
+		return err
+	}
+	if err := x.readJSON(adminPath+"Teams/.contents", &teams); err != nil {
+		return err
+	}
+	name := x.value("name")
+	var chosen *userRow
+	for i := range users {
+		u := &users[i]
+		u.Person = x.Queries.Person(u.Name)
+		for _, t := range teams {
+			if slices.Contains(t.Members, u.Name) {
+				u.Teams = append(u.Teams, t.Name)
+			}
+		}
+		if u.Deputy != nil {
+			u.To = x.Words.date(u.Deputy.To)
+		}
+		u.Menu = []anchor{{Label: "Change…", Href: x.with("do", "user", "name", u.Name) + "#ask"}, {Label: "Delete…", Href: x.with("do", "user-delete", "name", u.Name) + "#ask"}}
+		if u.Name == name {
+			chosen = u
+		}
+	}
+	v.Users = users
+	v.Ask = x.askUser(chosen)
+	return x.adminDraw(v, "Users")
+}
+
+func (x *visit) askUser(u *userRow) *asking {
+	do := x.asked()
+	a := asking{Do: do, Cancel: x.with("do", "", "name", "")}
+	switch {
+	case do == "user-add":
+		a.Title, a.Submit = "Add a user", "Add"
+		a.Fields = []*field{{Name: "name", Label: "Name", Kind: "text", Needed: true, Hint: "To log in with: letters, digits, - and _."}}
+		u = &userRow{}
+	case u == nil:
+		return nil
+	case do == "user-delete":
+		a.Title, a.Submit, a.Hidden = "Delete "+u.Name, "Delete", []hidden{{"name", u.Name}}
+		a.Text = "Who owns something or takes part in a case cannot be deleted. They can be disabled instead."
+		return x.asks(a, adminForms()[do])
+	case do == "user":
+		a.Title, a.Submit, a.Hidden = "Change "+u.Name, "Store", []hidden{{"name", u.Name}}
+	default:
+		return nil
+	}
+	a.Fields = append(a.Fields,
+		&field{Name: "fullName", Label: "Full name", Kind: "text", Value: u.FullName},
+		&field{Name: "email", Label: "Mail", Kind: "email", Value: u.Email},
+		&field{Name: "password", Label: "Password", Kind: "password", Needed: do == "user-add", Fill: "new-password", Hint: passwordHint(do)},
+		&field{Name: "admin", Label: "Administers the server", Kind: "check", Value: strconv.FormatBool(u.Admin)})
+	if do == "user" {
+		a.Fields = append(a.Fields, &field{Name: "disabled", Label: "Disabled: may not log in", Kind: "check", Value: strconv.FormatBool(u.Disabled)})
+	}
+	return x.asks(a, adminForms()[do])
+}
+
+func passwordHint(do string) string {
+	if do == "user" {
+		return "It stays if this is empty. With a new one all sessions of the user end."
+	}
+	return "12 characters or more. The user can change it."
+}
+
+func drawTeams(x *visit) error {
+	v := &adminView{Title: "Teams", Lede: "Who works together. Teams may be members of teams.", Add: x.with("do", "team-add", "name", "") + "#ask", AddText: "Add a team"}
+	if err := x.readJSON(adminPath+"Teams/.contents", &v.Teams); err != nil {
+		return err
+	}
+	do, name := x.asked(), x.value("name")
+	var chosen *teamRow
+	for i := range v.Teams {
+		t := &v.Teams[i]
+		if t.Name != "everyone" {
+			t.Menu = []anchor{{Label: "Change…", Href: x.with("do", "team", "name", t.Name) + "#ask"}, {Label: "Delete…", Href: x.with("do", "team-delete", "name", t.Name) + "#ask"}}
+		}
+		if t.Name == name {
+			chosen = t
+		}
+	}
+	a := asking{Do: do, Cancel: x.with("do", "", "name", "")}
+	switch {
+	case do == "team-add":
+		a.Title, a.Submit, chosen = "Add a team", "Add", &teamRow{}
+		a.Fields = []*field{{Name: "name", Label: "Name", Kind: "text", Needed: true}}
+	case chosen == nil:
+		return x.adminDraw(v, "Teams")
+	case do == "team-delete":
+		a.Title, a.Submit, a.Hidden = "Delete the team "+name, "Delete", []hidden{{"name", name}}
+		a.Text = "A team that owns something or takes part in a case cannot be deleted."
+	case do == "team":
+		a.Title, a.Submit, a.Hidden = "Change the team "+name, "Store", []hidden{{"name", name}}
+	default:
+		return x.adminDraw(v, "Teams")
+	}
+	if do != "team-delete" {
+		a.Fields = append(a.Fields,
+			&field{Name: "members", Label: "Members", Kind: "text", Value: strings.Join(chosen.Members, ", "), Hint: "Names of users and teams, with commas between them."},
+			&field{Name: "admins", Label: "Lead it", Kind: "text", Value: strings.Join(chosen.Admins, ", "), Hint: "They administer what belongs to the team."})
+	}
+	v.Ask = x.asks(a, adminForms()[do])
+	return x.adminDraw(v, "Teams")
+}
+
+func drawHolds(x *visit) error {
+	v := &adminView{
+		Title: "Holds", Lede: "While something is held its cases wait, queued. What has started goes on.",
+		Add: x.with("do", "hold", "name", "") + "#ask", AddText: "Hold…", Empty: "Nothing is held.",
+	}
+	var err error
+	if v.Holds, err = x.holds(); err != nil {
+		return err
+	}
+	if x.asked() == "hold" {
+		v.Ask = x.asks(asking{
+			Do: "hold", Title: "Hold", Submit: "Hold", Cancel: x.with("do", "", "name", ""), Text: "A route, a group, or everything.",
+			Fields: []*field{
+				{Name: "name", Label: "Name of the hold", Kind: "text", Needed: true},
+				{Name: "route", Label: "Route", Kind: "text"},
+				{Name: "group", Label: "Group", Kind: "text"},
+				{Name: "engine", Label: "Everything", Kind: "check"},
+				{Name: "reason", Label: "Reason", Kind: "text", Hint: "Those whose cases wait read it."},
+			},
+		}, storeHold)
+	}
+	return x.adminDraw(v, "Holds")
+}
+
+// auditView is a day of the audit log.
+type auditView struct {
+	Date, Query, Outcome string
+	File                 string
+	Before, After        string // addresses of the days beside it
+	Next                 string
+	Rows                 []auditRow
+}
+
+type auditRow struct {
+	Time    time.Time `json:"time"`
+	Actor   *string   `json:"actor"`
+	Action  string    `json:"action"`
+	Target  string    `json:"target"`
+	Outcome string    `json:"outcome"`
+	Detail  *string   `json:"detail"`
+}
+
+// auditRows is how many lines of the audit log a page shows.
+const auditRows = 200
+
+func drawAudit(x *visit) error {
+	date := x.r.PathValue("date")
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return absent()
+	}
+	a := &auditView{Date: date, Query: x.query.Get("q"), Outcome: x.query.Get("outcome"), File: adminPath + "Audit/" + date + ".jsonl"}
+	a.Before, a.After = "/admin/audit/"+day.AddDate(0, 0, -1).Format(time.DateOnly), "/admin/audit/"+day.AddDate(0, 0, 1).Format(time.DateOnly)
+	skip := 0
+	if after := x.query.Get("after"); after != "" {
+		if skip, err = strconv.Atoi(after); err != nil || skip < 0 {
+			return errs.New(errs.BadParameter, "after is not a place in this list; follow the link to the next page.")
+		}
+	}
+	text, err := x.read(a.File)
+	if err != nil && errs.KindOf(err) != errs.NotFound { // on a day without rows there is no file
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range slices.Backward(lines) {
+		var row auditRow
+		if line == "" || json.Unmarshal([]byte(line), &row) != nil || a.Outcome != "" && row.Outcome != a.Outcome || !strings.Contains(strings.ToLower(line), strings.ToLower(a.Query)) {
+			continue
+		}
+		if skip--; skip >= 0 {
+			continue
+		}
+		if len(a.Rows) == auditRows {
+			from, _ := strconv.Atoi(x.query.Get("after")) // it was read above
+			a.Next = x.with("after", strconv.Itoa(from+auditRows))
+			break
+		}
+		a.Rows = append(a.Rows, row)
+	}
+	v := &adminView{Title: "Audit log", Lede: "What was done and refused on " + day.Format("Monday, 2 January 2006") + " (UTC), the newest first.", Audit: a, Empty: "There is nothing of this day that passes the filter."}
+	return x.adminDraw(v, "Audit/"+date+".jsonl")
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+func adminPagesToTry() []pageToTry {
+	return []pageToTry{
+		{"admin", "admin", "/admin", 200},
+		{"admin-of-others", "ann", "/admin", 404},
+		{"admin-users", "admin", "/admin/users", 200},
+		{"admin-users-of-others", "ann", "/admin/users", 404},
+		{"admin-user-add", "admin", "/admin/users?do=user-add", 200},
+		{"admin-user", "admin", "/admin/users?do=user&name=ann", 200},
+		{"admin-teams", "admin", "/admin/teams", 200},
+		{"admin-team", "admin", "/admin/teams?do=team&name=core", 200},
+		{"admin-holds", "admin", "/admin/holds?do=hold", 200},
+		{"admin-audit", "admin", "/admin/audit/2012-11-09?q=team-", 200},
+		{"admin-audit-none", "admin", "/admin/audit/2001-01-01", 200},
+		{"admin-audit-date", "admin", "/admin/audit/never", 404},
+		{"admin-audit-after", "admin", "/admin/audit/2012-11-09?after=x", 400},
+		{"admin-audit-of-others", "ann", "/admin/audit/2012-11-09", 404},
+		{"sandbox", "admin", "/sandbox", 200},
+		{"sandbox-user", "ann", "/sandbox", 200},
+	}
+}
+
+// TestAdminForms: users, teams and holds are stored, changed and deleted on the drive, and
+// nobody but an administrator does so.
+func TestAdminForms(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	for _, test := range []struct {
+		name, path string
+		fields     []string
+		status     int
+		after, has string // what the drive has at a path; "404": nothing
+	}{
+		{"add", "/admin/users?do=user-add", []string{"do", "user-add", "name", "tom", "fullName", "Tom W", "email", "tom@example.org", "password", password}, 303, "Users/tom.json", `"fullName": "Tom W"`},
+		{"add again", "/admin/users", []string{"do", "user-add", "name", "tom", "password", password}, 412, "Users/tom.json", `"fullName": "Tom W"`},
+		{"without a name", "/admin/users", []string{"do", "user-add", "name", "", "password", password}, 422, "Users/tom.json", ""},
+		{"no mail", "/admin/users", []string{"do", "user-add", "name", "eve", "email", "x", "password", password}, 422, "Users/eve.json", "404"},
+		{"disable", "/admin/users?do=user&name=tom", []string{"do", "user", "name", "tom", "fullName", "Tom", "disabled", "true"}, 303, "Users/tom.json", `"disabled": true`},
+		{"delete", "/admin/users", []string{"do", "user-delete", "name", "tom"}, 303, "Users/tom.json", "404"},
+		{"team", "/admin/teams?do=team-add", []string{"do", "team-add", "name", "lab", "members", "ann, bob", "admins", "cy"}, 303, "Teams/lab.json", `"members": ["ann", "bob"]`},
+		{"a team of nobody", "/admin/teams?do=team&name=lab", []string{"do", "team", "name", "lab", "members", "nobody"}, 422, "Teams/lab.json", `"members": ["ann", "bob"]`},
+		{"cycle", "/admin/teams?do=team&name=lab", []string{"do", "team", "name", "lab", "members", "lab"}, 422, "Teams/lab.json", `"members": ["ann", "bob"]`},
+		{"hold", "/admin/holds?do=hold", []string{"do", "hold", "name", "stock", "route", "bug", "reason", "stocktaking"}, 303, "Holds/stock.json", `"reason": "stocktaking"`},
+		{"hold of nothing", "/admin/holds?do=hold", []string{"do", "hold", "name", "none"}, 422, "Holds/none.json", "404"},
+		{"let go", "/admin/holds", []string{"do", "letgo", "name", "stock"}, 303, "Holds/stock.json", "404"},
+	} {
+		if got := g.browse(t, "ann").post(t, test.path, test.fields...); got.status != 404 {
+			t.Errorf("%s by ann: got %d, want 404", test.name, got.status)
+		}
+		got := g.browse(t, "admin").post(t, test.path, test.fields...)
+		if got.status != test.status {
+			t.Errorf("%s: got %d %s, want %d", test.name, got.status, textOf(got.body, "refused"), test.status)
+		}
+		if got.status != 303 && textOf(got.body, "refused") == "" {
+			t.Errorf("%s: nothing says why", test.name)
+		}
+		if got.status != 303 && strings.Contains(got.body, password) {
+			t.Errorf("%s: the answer has the password", test.name)
+		}
+		if test.has == "404" {
+			g.must(t, "admin", 404, "GET", adminPath+test.after, "")
+		} else if stored := g.must(t, "admin", 200, "GET", adminPath+test.after, "").body; !strings.Contains(stored, test.has) {
+			t.Errorf("%s: %s has no %s:\n%s", test.name, test.after, test.has, stored)
+		}
+	}
+}
+
+// TestSandboxPage: administrators move the clock, also from every page, and never back.
+func TestSandboxPage(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	b := g.browse(t, "admin")
+	for _, test := range []struct {
+		user   string
+		fields []string
+		status int
+		now    string
+	}{
+		{"admin", []string{"do", "advance", "advance", "PT1H"}, 303, "2012-11-09T13:34:56Z"},
+		{"admin", []string{"do", "set", "set", "2012-11-10T08:00:00Z"}, 303, "2012-11-10T08:00:00Z"},
+		{"admin", []string{"do", "set", "set", "2012-11-10T07:00:00Z"}, 422, "2012-11-10T08:00:00Z"},
+		{"admin", []string{"do", "set", "set", "later"}, 422, "2012-11-10T08:00:00Z"},
+		{"admin", []string{"do", "set", "set", ""}, 422, "2012-11-10T08:00:00Z"},
+		{"ann", []string{"do", "advance", "advance", "PT1H"}, 403, "2012-11-10T08:00:00Z"},
+	} {
+		got := g.browse(t, test.user).post(t, "/sandbox", test.fields...)
+		if got.status != test.status {
+			t.Errorf("%v by %s: got %d %s, want %d", test.fields, test.user, got.status, textOf(got.body, "main"), test.status)
+		}
+		if now := g.clock.Now().Format("2006-01-02T15:04:05Z"); now != test.now {
+			t.Errorf("%v by %s: the clock is at %s, want %s", test.fields, test.user, now, test.now)
+		}
+	}
+	if page := b.get(t, "/tasks").body; !strings.Contains(page, `name="advance" value="PT1H"`) {
+		t.Error("the clock has no steps on other pages")
+	}
+}

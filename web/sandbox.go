@@ -1,0 +1,94 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+func sandboxPages() []page {
+	g := page{pattern: "/sandbox", query: []string{"do"}, draw: drawSandbox, forms: map[string]form{"advance": moveClock("advance"), "set": moveClock("set")}}
+	return []page{g}
+}
+
+// sandboxView is what sandbox.html shows.
+type sandboxView struct {
+	At      time.Time // the clock
+	May     bool      // administrators move the clock
+	Set     *asking
+	Steps   []clockStep
+	Next    string // the earliest instant at which something is due, "" for none
+	NextAt  string
+	Coming  []comingEvent
+	Refused *refusal
+}
+
+type clockStep struct{ Title, Do, Value, Key string }
+
+type comingEvent struct {
+	At   time.Time
+	What string
+}
+
+// moveClock is the form that moves the clock: by a duration, or to an instant.
+func moveClock(key string) form {
+	return func(_ *visit, v url.Values) (*act, error) {
+		value := strings.TrimSpace(v.Get(key))
+		if value == "" {
+			return nil, fieldMissing(key, "An instant is needed, such as 2012-11-10T08:00:00Z.")
+		}
+		q := driveRequest{Method: "POST", Path: "/clock", Header: [][2]string{{"Content-Type", "application/json"}}, Body: object(always(key, value))}
+		return &act{requests: []driveRequest{q}, to: "/sandbox", done: toldOfStep}, nil
+	}
+}
+
+// toldOfStep says what a step of the clock has done.
+func toldOfStep(answers []*driveAnswer) notice {
+	var moved struct {
+		Fired    int  `json:"fired"`
+		Complete bool `json:"complete"`
+	}
+	if json.Unmarshal(answers[0].body.Bytes(), &moved) != nil {
+		return notice{}
+	}
+	text := fmt.Sprintf("The clock has moved. %d fired.", moved.Fired)
+	if !moved.Complete {
+		text += " There is more that is due: move it again to the same instant."
+	}
+	return notice{Text: text}
+}
+
+func drawSandbox(x *visit) error {
+	if !x.Sandbox || x.Clock == nil {
+		return absent()
+	}
+	v := &sandboxView{At: x.now, May: x.by.Admin()}
+	var overview struct {
+		Next []struct {
+			At    time.Time `json:"at"`
+			Title string    `json:"title"`
+		} `json:"next"`
+	}
+	if err := x.readJSON("/dav/Workflow/Status/overview.json", &overview); err != nil {
+		return err
+	}
+	for _, n := range overview.Next {
+		if v.Next == "" {
+			v.Next, v.NextAt = n.At.UTC().Format(time.RFC3339), x.Words.Moment(n.At)
+		}
+		v.Coming = append(v.Coming, comingEvent{n.At, n.Title})
+	}
+	if v.May {
+		v.Steps = []clockStep{{"+1 h", "advance", "PT1H", x.Key()}, {"+1 d", "advance", "P1D", x.Key()}, {"+7 d", "advance", "P7D", x.Key()}}
+		if v.Next != "" {
+			v.Steps = append(v.Steps, clockStep{"Next: " + v.NextAt, "set", v.Next, x.Key()})
+		}
+		v.Set = x.asks(asking{Do: "set", Title: "Another instant", Submit: "Set the clock", Post: "/sandbox", Fields: []*field{
+			{Name: "set", Label: "Instant", Kind: "text", Needed: true, Value: x.now.UTC().Format("2006-01-02T15:04:05Z"), Hint: "Never backwards. What is due on the way is done, in order."},
+		}}, moveClock("set"))
+	}
+	v.Refused = x.untold(v.Set)
+	return x.draw("sandbox.html", head{Title: "Sandbox", Nav: "sandbox", Path: "/clock", JSON: "/clock", Narrow: true}, v)
+}
