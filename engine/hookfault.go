@@ -120,7 +120,9 @@ func (e *Hooks) endFault(tx store.Tx, h *store.Hook, end hookEnd) error {
 		if end.deleted {
 			n.Trouble.Over = notice.EndDeleted
 		}
-		n.People = e.decider.toldButNot(told, end.by, n.Trouble)
+		if n.People = e.decider.toldButNot(told, end.by, n.Trouble); !end.deleted {
+			n.People = e.decider.toldPeople(told) // to store it again does not show that it works
+		}
 		if err := e.decider.tell(tx, n, e.decider.postLoose(tx, end.at)); err != nil {
 			return err
 		}

@@ -495,6 +495,13 @@ func TestHookFaultIsTold(t *testing.T) {
 		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": false}`)
 		s.must("POST", "/clock", `{"advance": "PT24H"}`, "Content-Type", "application/json")
 		want("its author is back, and nobody has sent anything", "ann@example.org: Mended: the hook second of desk")
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": true}`)
+		s.send("POST", at, "{}")
+		told()
+		s.as("ann", "PUT", "/dav/Workflow/Routes/desk/Hooks/second.json", `{}`)
+		want("ann, who stores it again, is told, too", "ann@example.org: Mended: the hook second of desk")
+		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": false}`)
+		s.as("sam", "PUT", "/dav/Workflow/Routes/desk/Hooks/second.json", `{}`)
 		if form := s.must("GET", "/dav/Workflow/Routes/desk/Hooks/second.json", "").Body.String(); !strings.Contains(form, `"fault": null`) {
 			t.Errorf("the hook: %s", form)
 		}
