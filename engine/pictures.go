@@ -31,6 +31,8 @@ const mostDrawn = 256
 // Drawn is a picture, and how a case stands in it. Marks are nil for a route.
 type Drawn struct {
 	Picture           *diagram.Picture
+	Route             *route.Route // the version that is drawn
+	Version           int64
 	Marks             *diagram.Marks
 	Created, Modified time.Time
 }
@@ -60,7 +62,7 @@ func (e *Pictures) OfRoute(ctx context.Context, by identity.Principal, name stri
 			return err
 		}
 		out.Created, out.Modified = stored.Created, stored.Created
-		out.Picture = e.of(versionKey{info.ID, version}, compiled)
+		out.Picture, out.Route, out.Version = e.of(versionKey{info.ID, version}, compiled), compiled, version
 		return nil
 	})
 	if err != nil {
@@ -91,7 +93,7 @@ func (e *Pictures) OfCase(ctx context.Context, by identity.Principal, id int64) 
 	drawn := e.of(versionKey{h.core.RouteID, h.core.RouteVersion}, h.route.Compiled)
 	c.Rows = drawn.Graph().Rows
 	return &Drawn{
-		Picture: drawn, Marks: c.Marks(),
+		Picture: drawn, Route: h.route.Compiled, Version: h.core.RouteVersion, Marks: c.Marks(),
 		Created: h.row.Created, Modified: h.row.Modified,
 	}, nil
 }

@@ -24,7 +24,7 @@ type pageToTry struct {
 
 // pagesToTry are the pages of the server that furnish has filled.
 func pagesToTry() []pageToTry {
-	return slices.Concat(documentPagesToTry(), searchPagesToTry(), mountPagesToTry(), adminPagesToTry(), taskListPagesToTry(), []pageToTry{
+	return slices.Concat(documentPagesToTry(), searchPagesToTry(), mountPagesToTry(), routePagesToTry(), adminPagesToTry(), taskListPagesToTry(), []pageToTry{
 		{"login", "", "/login?next=%2Fcases%2F50", 200},
 		{"logout", "ann", "/logout", 200},
 		{"account", "ann", "/account", 200},

@@ -50,6 +50,7 @@ type Queries interface {
 
 	// RouteNames returns the names of the routes that by sees.
 	RouteNames(by identity.Principal) []string
+	RouteQueries
 
 	ScheduleQueries
 }

@@ -121,6 +121,7 @@ func (p *pages) all() []page {
 		taskPages(),
 		casePages(),
 		taskListPages(),
+		routePages(),
 		documentPages(),
 		searchPages(),
 		mountPages(),

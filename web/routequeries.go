@@ -1,0 +1,40 @@
+package web
+
+import (
+	"context"
+
+	"flowdrive/engine"
+	"flowdrive/internal/identity"
+)
+
+// RouteQueries are what the pages of routes read.
+type RouteQueries interface {
+	// Routes returns the routes that by sees, by id; q is in their names and titles.
+	Routes(ctx context.Context, by identity.Principal, inContext, q string) ([]engine.Resource, error)
+	// RoutePicture returns the current version of a route, and its picture.
+	RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error)
+	// RouteVersions returns all versions of a route, the first one first.
+	RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error)
+	// Route returns a route as the drive has it.
+	Route(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
+}
+
+// Routes implements Queries.
+func (q queries) Routes(ctx context.Context, by identity.Principal, inContext, query string) ([]engine.Resource, error) {
+	return q.engine.Routes.Routes(ctx, by, engine.Filter{Context: inContext, Query: query})
+}
+
+// RoutePicture implements Queries.
+func (q queries) RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error) {
+	return q.engine.Pictures.OfRoute(ctx, by, name, 0)
+}
+
+// RouteVersions implements Queries.
+func (q queries) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) {
+	return q.engine.Routes.RouteVersions(ctx, by, name)
+}
+
+// Route implements Queries.
+func (q queries) Route(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error) {
+	return q.engine.Routes.Route(ctx, by, name)
+}

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/route"
+	"flowdrive/route/diagram"
+)
+
+const routeFolder = "/dav/Workflow/Routes"
+
+func routePages() []page {
+	return []page{
+		{pattern: "/routes", query: []string{"q", "context"}, draw: drawRoutes},
+		{pattern: "/routes/{name}", draw: drawRoute},
+		{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}},
+	}
+}
+
+// routesView is what routes.html shows.
+type routesView struct {
+	Lede    string
+	Query   string
+	Filters []chooser
+	Rows    []routeRow
+	Empty   string
+	Filter  bool
+}
+
+// routeRow is a route in the list.
+type routeRow struct {
+	ID          int64
+	Name, Title string
+	Text        string
+	Changed     template.HTML
+}
+
+// shownRoute is what a list reads of the complete form of a route.
+type shownRoute struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+func drawRoutes(x *visit) error {
+	context := x.query.Get("context")
+	found, err := x.Queries.Routes(x.r.Context(), x.by, context, x.query.Get("q"))
+	if err != nil {
+		return err
+	}
+	v := &routesView{Query: x.query.Get("q"), Filter: len(x.query) > 0}
+	for i := range found {
+		var shown shownRoute
+		if err := json.Unmarshal(found[i].Form, &shown); err != nil {
+			return fmt.Errorf("read the form of the route %s: %w", found[i].Name, err)
+		}
+		v.Rows = append(v.Rows, routeRow{
+			ID: found[i].Seq, Name: found[i].Name, Title: cmp.Or(shown.Title, found[i].Name),
+			Text: firstSentence(shown.Description), Changed: x.Words.Time(found[i].Modified, x.Words.Since(found[i].Modified)),
+		})
+	}
+	slices.SortStableFunc(v.Rows, func(a, b routeRow) int {
+		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
+	})
+	v.Lede = "You can see " + plural(len(v.Rows), "route") + "."
+	v.Empty = "There is no route yet."
+	if v.Filter {
+		v.Empty = "No route has that."
+	}
+	v.Filters = []chooser{x.chooser("Belongs to", "context", x.Queries.Contexts(x.by))}
+	return x.draw("routes.html", head{Title: "Routes", Nav: "routes", Path: routeFolder + "/", JSON: routeFolder + "/.contents"}, v)
+}
+
+// firstSentence returns the first line of a text, up to its first full stop.
+func firstSentence(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if first, _, more := strings.Cut(line, ". "); more {
+		return first + "."
+	}
+	return line
+}
+
+// routeView is what route.html shows.
+type routeView struct {
+	Name, Title string
+	Text        string
+	Picture     template.HTML
+	PictureTall template.HTML
+	Actions     []diagram.Row
+	Fields      []aboutLine
+	About       []aboutLine
+	Versions    []routeVersion
+	Cases       string // address of its cases
+	Schedule    string // address of its entries
+	Start       string // address of the form that starts a case
+	Board       string
+	Source      string
+}
+
+type routeVersion struct {
+	Number string
+	Href   string
+	At     time.Time
+}
+
+func drawRoute(x *visit) error {
+	name := x.r.PathValue("name")
+	drawn, err := x.Queries.RoutePicture(x.r.Context(), x.by, name)
+	if err != nil {
+		return err
+	}
+	stored, err := x.Queries.Route(x.r.Context(), x.by, name)
+	if err != nil {
+		return err
+	}
+	versions, err := x.Queries.RouteVersions(x.r.Context(), x.by, name)
+	if err != nil {
+		return err
+	}
+	r, at := drawn.Route, routeFolder+"/"+url.PathEscape(stored.Name)
+	v := &routeView{
+		Name: stored.Name, Title: cmp.Or(r.Title, stored.Name), Text: r.Description,
+		Picture:     picture(drawn.Picture, diagram.Options{ID: "wide"}),
+		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true}),
+		Actions:     drawn.Picture.Graph().Rows,
+		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
+		Start: pageOfRoute(stored.Name) + "/start", Board: at + "/Board/", Source: at + sourceSuffix(stored.YAML),
+	}
+	for i := range r.Xattrs {
+		v.Fields = append(v.Fields, aboutLine{Key: cmp.Or(r.Xattrs[i].Title, r.Xattrs[i].Key), Value: wordsOfXattr(&r.Xattrs[i])})
+	}
+	v.About = []aboutLine{{Key: "Name", Value: stored.Name}, {Key: "Version", Value: fmt.Sprint(drawn.Version)}}
+	for i := range slices.Backward(versions) {
+		v.Versions = append(v.Versions, routeVersion{Number: versions[i].Name, Href: at + "/Versions/" + versions[i].Name + ".json", At: versions[i].Created})
+		if len(v.Versions) == mostVersions {
+			break
+		}
+	}
+	return x.draw("route.html", head{Title: v.Title, Nav: "routes", Path: v.Source, JSON: at + ".json"}, v)
+}
+
+// mostVersions is how many versions of a route its page lists; the folder has all.
+const mostVersions = 20
+
+func pageOfRoute(name string) string { return "/routes/" + url.PathEscape(name) }
+
+func sourceSuffix(yaml bool) string {
+	if yaml {
+		return ".yaml"
+	}
+	return ".json"
+}
+
+// wordsOfXattr says what an XATTR takes.
+func wordsOfXattr(d *route.Xattr) string {
+	words := "anything"
+	switch d.Type {
+	case document.String:
+		words = "text"
+	case document.Number:
+		words = "number"
+	case document.Bool:
+		words = "yes or no"
+	default:
+	}
+	switch {
+	case d.Default != nil:
+		words += ", at first " + d.Default.Text
+	case d.Required:
+		words += ", needed"
+	}
+	return words
+}
