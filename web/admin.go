@@ -296,7 +296,7 @@ func drawUsers(x *visit) error {
 	if err := x.readJSON(adminPath+"Teams/.contents", &teams); err != nil {
 		return err
 	}
-	name := x.value("name")
+	name := x.about()
 	var chosen *userRow
 	for i := range users {
 		u := &users[i]
@@ -361,7 +361,7 @@ func drawTeams(x *visit) error {
 	if err := x.readJSON(adminPath+"Teams/.contents", &v.Teams); err != nil {
 		return err
 	}
-	do, name := x.asked(), x.value("name")
+	do, name := x.asked(), x.about()
 	var chosen *teamRow
 	for i := range v.Teams {
 		t := &v.Teams[i]

@@ -36,12 +36,13 @@ func (x *visit) asked() string {
 	return x.query.Get("do")
 }
 
-// value returns a value that the form was sent with or, before, that the address has.
-func (x *visit) value(name string) string {
+// about returns the name of what the form is about: it was sent with it or, before, the
+// address has it.
+func (x *visit) about() string {
 	if x.sent != nil {
-		return x.sent.Get(name)
+		return x.sent.Get("name")
 	}
-	return x.query.Get(name)
+	return x.query.Get("name")
 }
 
 // asks completes the form: what was typed, what is wrong with it, and its curl lines by

@@ -85,7 +85,7 @@ func drawAttachments(x *visit) error {
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	if name := x.value("name"); x.asked() == "delete" && name != "" {
+	if name := x.about(); x.asked() == "delete" && name != "" {
 		v.Ask = x.asks(asking{
 			Do: "delete", Title: "Delete the attachment", Text: "What a case has taken from it stays with the case.", Submit: "Delete",
 			Cancel: x.with("do", "", "name", ""), Hidden: []hidden{{"name", name}},

@@ -132,7 +132,7 @@ func (x *visit) askDocument(at engine.DocumentPath, found *DocumentFolder) *aski
 		return nil
 	}
 	a := asking{Do: do, Title: title[0], Submit: title[1], Cancel: x.with("do", "", "name", "")}
-	name := x.value("name")
+	name := x.about()
 	if do != "folder" {
 		if name == "" {
 			return nil

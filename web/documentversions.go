@@ -76,10 +76,10 @@ func drawVersions(x *visit, folder engine.DocumentPath) error {
 		})
 	}
 	slices.SortStableFunc(v.Old, func(a, b oldVersion) int { return b.Replaced.Compare(a.Replaced) })
-	if x.asked() == "purge" && v.Writable && x.value("name") != "" {
+	if x.asked() == "purge" && v.Writable && x.about() != "" {
 		v.Ask = x.asks(asking{
-			Do: "purge", Title: "Delete " + x.value("name") + " for good", Text: "It cannot be brought back.", Submit: "Delete for good",
-			Cancel: x.with("do", "", "name", ""), Hidden: []hidden{{"name", x.value("name")}},
+			Do: "purge", Title: "Delete " + x.about() + " for good", Text: "It cannot be brought back.", Submit: "Delete for good",
+			Cancel: x.with("do", "", "name", ""), Hidden: []hidden{{"name", x.about()}},
 		}, purgeVersion)
 	}
 	v.Refused = x.untold(v.Ask)

@@ -205,7 +205,7 @@ func drawMount(x *visit) error {
 	m.Link = x.asks(asking{Do: "calendar", Submit: "Make an address", Post: m.Here, Fields: []*field{
 		{Name: "label", Label: "Name", Kind: "text", Needed: true, Hint: "Such as phone."},
 	}}, forms["calendar"])
-	if label := x.value("name"); label != "" && (x.asked() == "revoke" || x.asked() == "revoke-link") {
+	if label := x.about(); label != "" && (x.asked() == "revoke" || x.asked() == "revoke-link") {
 		m.Ask = x.asks(asking{
 			Do: x.asked(), Title: "Revoke " + label, Text: "What uses it is refused from then on.", Submit: "Revoke", Post: m.Here,
 			Cancel: m.Here, Hidden: []hidden{{"name", label}},

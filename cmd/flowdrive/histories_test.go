@@ -42,7 +42,7 @@ func driveModel() porcupine.Model {
 		Partition: func(history []porcupine.Operation) (parts [][]porcupine.Operation) {
 			place := map[string]int{}
 			for _, op := range history {
-				key := op.Input.(step).key
+				key := op.Input.(step).key //nolint:errcheck // the tests put nothing else in
 				i, known := place[key]
 				if !known {
 					i = len(parts)
@@ -54,7 +54,7 @@ func driveModel() porcupine.Model {
 			return parts
 		},
 		Step: func(state, input, output any) (bool, any) {
-			s, out, is := input.(step), output.(became), state.(string)
+			s, out, is := input.(step), output.(became), state.(string) //nolint:errcheck // likewise
 			fits := true
 			switch s.kind {
 			case "read":

@@ -155,7 +155,7 @@ actions:
 			put(script, "approve", body, http.StatusUnprocessableEntity, "say what to do")
 		}
 		status("active open")
-		put(mount, "approve", strings.Replace(read, "9000", "9001", 1), http.StatusUnsupportedMediaType, "takes no XATTRs")
+		put(mount, "approve", strings.Replace(read, "9000", "9001", 1), http.StatusUnsupportedMediaType, "changes no XATTRs")
 		put(mount, "approve", strings.Replace(read, `"do": ""`, `"do": "approve"`, 1), http.StatusUnsupportedMediaType, "must be one of")
 		status("active open")
 

@@ -8,9 +8,11 @@ import (
 )
 
 // permitted returns the licenses under which a module may be linked: all of
-// them allow to pass on the program under Apache-2.0, with their text.
+// them allow to pass on the program under Apache-2.0, with their text. MPL-2.0 asks
+// besides that people can get the source of the module itself, which is not changed
+// here: the notice names it with its version.
 func permitted() []string {
-	return []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
+	return []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 }
 
 // marks are sentences by which licenses are recognized, with the blanks and
@@ -21,6 +23,7 @@ var marks = [...]struct{ name, sentence string }{
 	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
 	{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose"},
 	{"MPL-2.0", "mozilla public license version 2.0"},
+	{"MPL-2.0", "mozilla public license, version 2.0"},
 	{"GPL", "gnu general public license"},
 	{"LGPL", "gnu lesser general public license"},
 	{"AGPL", "gnu affero general public license"},
@@ -34,7 +37,7 @@ func classify(text string) []string {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	var names []string
 	for _, m := range marks {
-		if strings.Contains(text, m.sentence) {
+		if strings.Contains(text, m.sentence) && !slices.Contains(names, m.name) {
 			names = append(names, m.name)
 		}
 	}
@@ -44,6 +47,9 @@ func classify(text string) []string {
 			name = "BSD-3-Clause"
 		}
 		names = append(names, name)
+	}
+	if slices.Contains(names, "MPL-2.0") { // its text names those of GNU, to say how it goes with them
+		names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "GPL") })
 	}
 	return names
 }
@@ -66,6 +72,7 @@ const header = `Flowdrive is licensed under the Apache License, Version 2.0.
 It contains the software named below, under the licenses that follow.
 
 github.com/mattn/go-sqlite3 contains SQLite, which is in the public domain.
+The source of each is at https://proxy.golang.org/ under its name and version.
 `
 
 // write writes the notices as one text. w keeps its first error.

@@ -182,6 +182,7 @@ func (r queueReader) dueOf(context int64, upTo time.Time, limit int) (rows []sto
 			query, args = selectDueEntriesOf, append(args, context)
 		case store.DueCase:
 			query, args = selectDueCasesOf, append(args, context)
+		default: // belongs to nobody
 		}
 		err := r.c.each(query, func(scan scan) error {
 			d := store.DueRow{Kind: kind.kind, Context: context}

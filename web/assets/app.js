@@ -176,7 +176,6 @@
 		case 'e': { const act = row && row.querySelector('.acts .b'); if (!act) return; act.click(); break; }
 		case 'p': if (!press('[aria-label^="Pause "], [aria-label^="Resume "], [href="?do=pause#ask"]')) return; break;
 		case 't': if (!press('[href*="?do=trigger#ask"]')) return; break;
-		case 'n': if (!press('a[href="/schedule/new"]')) return; break;
 		default: return;
 		}
 		e.preventDefault();
