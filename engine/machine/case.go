@@ -201,6 +201,10 @@ func (c *Case) NextDue() time.Time {
 		if due := c.Enabled[i].Due; !due.IsZero() && (first.IsZero() || due.Before(first)) {
 			first = due
 		}
+		// Children may have ended later than now, if the clock has stepped back.
+		if k := c.Enabled[i].Children; k != nil && !k.Finished.IsZero() && c.Enabled[i].State != Escalated && (first.IsZero() || k.Finished.Before(first)) {
+			first = k.Finished
+		}
 	}
 	if _, date, _, ok := c.firstTimer(); ok && (first.IsZero() || date.Before(first)) {
 		return date

@@ -239,6 +239,20 @@ actions:
 	}
 }
 
+// TestChildrenThatEndLater: an action is due when its children have ended, though a
+// clock that stepped back says that this is still to come, and though its case was
+// suspended with a parent whose clock had not gone so far.
+func TestChildrenThatEndLater(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2012, 11, 9, 12, 34, 57, 0, time.UTC)
+	for state, want := range map[TaskState]time.Time{Running: end, Escalated: {}, Waiting: {}} {
+		c := &Case{Life: Active, Enabled: []Enabled{{Number: 1, Action: "ask", State: state, Children: &ChildSummary{Total: 1, Made: 1, Canceled: 1, Finished: end}}}}
+		if due := c.NextDue(); !due.Equal(want) {
+			t.Errorf("%s: due %v, want %v", state, due, want)
+		}
+	}
+}
+
 // TestNeverDue: a time that no date can carry never comes.
 
 func TestNeverDue(t *testing.T) {
