@@ -47,7 +47,7 @@ unit: ## the Go tests alone, in a minute: with -short, which walks and kills les
 
 .PHONY: race
 race: ## the Go tests with the race detector, in random order
-	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on ./...
+	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=30m ./...
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)

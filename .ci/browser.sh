@@ -9,7 +9,7 @@ digest=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/flowdrive
 
 skip() {
-	echo "SKIPPED: browser: $1" | tee -a "${FLOWDRIVE_E2E_SKIPS:-/dev/null}"
+	echo "SKIPPED: browser: $1" | tee -a "${E2E_SKIPS:-/dev/null}"
 	exit 0
 }
 command -v chromium >/dev/null || skip "chromium is not installed"

@@ -8,8 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-export FLOWDRIVE_E2E_SKIPS=$out/skips
-: >"$FLOWDRIVE_E2E_SKIPS"
+export E2E_SKIPS=$out/skips
+: >"$E2E_SKIPS"
 failed=()
 
 step() {

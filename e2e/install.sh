@@ -21,7 +21,7 @@ if ((${#missing[@]} == 0)); then
 	exit 0
 fi
 if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-	echo "SKIPPED: not installing ${missing[*]}: this needs root on Debian" | tee -a "${FLOWDRIVE_E2E_SKIPS:-/dev/null}"
+	echo "SKIPPED: not installing ${missing[*]}: this needs root on Debian" | tee -a "${E2E_SKIPS:-/dev/null}"
 	exit 0
 fi
 

@@ -91,7 +91,7 @@ eventually() {
 skip() {
 	skips=$((skips + 1))
 	printf 'SKIPPED %s: %s\n' "$1" "$2"
-	printf 'e2e/%s %s: %s\n' "$script" "$1" "$2" >>"${FLOWDRIVE_E2E_SKIPS:-/dev/null}"
+	printf 'e2e/%s %s: %s\n' "$script" "$1" "$2" >>"${E2E_SKIPS:-/dev/null}"
 }
 
 # die WHY: for what the rest cannot do without

@@ -18,7 +18,7 @@ func TestKilledWhileFounding(t *testing.T) {
 	rounds(20, 10*time.Second, func(int) {
 		data := filepath.Join(t.TempDir(), "data")
 		first := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data)
-		first.Env = append(os.Environ(), "FLOWDRIVE_ADMIN_PASSWORD=the-password-of-the-first-start")
+		first.Env = environment("FLOWDRIVE_ADMIN_PASSWORD=the-password-of-the-first-start")
 		if err := first.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func TestLogThatEndsEarly(t *testing.T) {
 
 func serveOn(data string) *exec.Cmd {
 	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
-	cmd.Env = append(os.Environ(), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
+	cmd.Env = environment("FLOWDRIVE_ADMIN_PASSWORD=" + adminPassword)
 	return cmd
 }
 

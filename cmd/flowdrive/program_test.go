@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,7 +45,7 @@ func startProgram(t *testing.T, data string) *program {
 // startServe starts the server of a command line.
 func startServe(t *testing.T, cmd *exec.Cmd) *program {
 	t.Helper()
-	cmd.Env = append(append(os.Environ(), cmd.Env...), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
+	cmd.Env = append(environment(cmd.Env...), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
 	p, err := launch(cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +57,13 @@ func startServe(t *testing.T, cmd *exec.Cmd) *program {
 		}
 	})
 	return p
+}
+
+// environment returns that of the tests without settings, which would become those of
+// servers, and with what else is given.
+func environment(more ...string) []string {
+	own := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, environmentPrefix) })
+	return append(own, more...)
 }
 
 // launch starts a server and waits until it says where it listens, which it

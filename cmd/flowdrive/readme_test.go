@@ -60,7 +60,7 @@ func doWalkThrough(t *testing.T, start readmeStart, steps []readmeStep) {
 	t.Helper()
 	home := t.TempDir()
 	cmd := exec.Command("flowdrive", append(start.args, "--addr", "127.0.0.1:0")...)
-	cmd.Env, cmd.Dir = append(os.Environ(), start.env...), home
+	cmd.Env, cmd.Dir = environment(start.env...), home
 	p, err := launch(cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func doWalkThrough(t *testing.T, start readmeStart, steps []readmeStep) {
 	}
 	const documented = "127.0.0.1:8080"
 	shell := exec.Command("bash", "-s")
-	shell.Env, shell.Dir = append(os.Environ(), "HOME="+home), home
+	shell.Env, shell.Dir = environment("HOME="+home), home
 	shell.Stdin = strings.NewReader(strings.ReplaceAll(script.String(), documented, strings.TrimPrefix(p.base, "http://")))
 	out, err := shell.CombinedOutput()
 	if err != nil {

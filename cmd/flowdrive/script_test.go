@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -105,7 +104,7 @@ func scriptServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := exec.Command("flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = os.Environ()
+	cmd.Env = environment()
 	for _, name := range []string{"FLOWDRIVE_ADMIN_PASSWORD", "FLOWDRIVE_CONFIG", "FLOWDRIVE_LOG_LEVEL", "FLOWDRIVE_MAX_ENTRYS"} {
 		if value := ts.Getenv(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)

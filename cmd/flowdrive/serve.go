@@ -58,13 +58,14 @@ func closing(c io.Closer, err error) error {
 	return err
 }
 
-// greet prints what to open, mount and curl.
+// greet prints where the pages are, and what to open, mount and curl.
 func (a *app) greet(out io.Writer, addr net.Addr) error {
 	scheme, dav := "http", "dav"
 	if a.settings.tlsCert != "" {
 		scheme, dav = "https", "davs"
 	}
-	url := fmt.Sprintf("%s://%s/dav/", scheme, addr)
+	pages := fmt.Sprintf("%s://%s/", scheme, addr)
+	url := pages + "dav/"
 	login := "admin" // curl asks for the password
 	if a.password != "" {
 		login = fmt.Sprintf("admin:'%s'", a.password)
@@ -73,7 +74,7 @@ func (a *app) greet(out io.Writer, addr net.Addr) error {
 	if a.sandbox != nil {
 		b = fmt.Appendf(b, "Sandbox: the clock stands at %s until POST /clock moves it.\n", a.sandbox.Now().Format("2006-01-02T15:04:05Z"))
 	}
-	b = fmt.Appendf(b, "\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u %s %sWorkflow/Schedule/.contents\n\n", url, dav, addr, login, url)
+	b = fmt.Appendf(b, "\n  pages  %s\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u %s %sWorkflow/Schedule/.contents\n\n", pages, url, dav, addr, login, url)
 	_, err := out.Write(b)
 	return err
 }
