@@ -242,6 +242,12 @@ func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) 
 	return e.routeResource(by, stored, scenario), nil
 }
 
+// MayStart reports whether by may start cases of the route of that name.
+func (e *Routes) MayStart(by identity.Principal, name string) bool {
+	info := e.visibleRoute(by, name)
+	return info != nil && e.mayStart(by, info)
+}
+
 // Routes returns the routes that by sees, by id.
 func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route

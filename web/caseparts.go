@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -283,7 +284,7 @@ func (x *visit) aboutOf(v *caseView, d *engine.CaseDetail) {
 	if d.Newest > c.RouteVersion {
 		version += fmt.Sprintf("; %d is in force", d.Newest)
 	}
-	v.About = []aboutLine{{"Route", version, x.Link("/routes/"+c.RouteName, "/dav/Workflow/Routes/"+c.RouteName+".json")}, {"Priority", strconv.Itoa(c.Priority), ""}, {"Belongs to", c.Context, ""}}
+	v.About = []aboutLine{{"Route", version, x.Link(pageOfRoute(c.RouteName), routeFolder+"/"+url.PathEscape(c.RouteName)+".json")}, {"Priority", strconv.Itoa(c.Priority), ""}, {"Belongs to", c.Context, ""}}
 	if c.Parent != 0 {
 		v.About = append(v.About, aboutLine{"Part of", fmt.Sprintf("case %d", c.Parent), fmt.Sprintf("/cases/%d", c.Parent)})
 	}

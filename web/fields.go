@@ -83,7 +83,8 @@ func fieldsOf(f *route.Form, have label.Dict) []*field {
 func draftFields(c *machine.Case, r *route.Route) []*field {
 	var out []*field
 	for _, x := range machine.Lacks(r, c.Xattrs) {
-		p := property{Type: "string", Title: x.Title}
+		p := boundsOf(x)
+		p.Type, p.Title = "string", x.Title
 		switch x.Type {
 		case document.Number:
 			p.Type = "number"

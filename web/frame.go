@@ -215,6 +215,7 @@ func (p *pages) functions() template.FuncMap {
 		"icon":  func(name string) template.HTML { return p.icon(name, "i") },
 		"small": func(name string) template.HTML { return p.icon(name, "i i-s") },
 		"query": url.QueryEscape,
+		"path":  url.PathEscape,
 		"dict":  dict,
 	}
 }

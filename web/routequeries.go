@@ -11,6 +11,8 @@ import (
 type RouteQueries interface {
 	// Routes returns the routes that by sees, by id; q is in their names and titles.
 	Routes(ctx context.Context, by identity.Principal, inContext, q string) ([]engine.Resource, error)
+	// MayStart reports whether by may start cases of a route.
+	MayStart(by identity.Principal, name string) bool
 	// RoutePicture returns the current version of a route, and its picture.
 	RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error)
 	// RouteVersions returns all versions of a route, the first one first.
@@ -22,6 +24,11 @@ type RouteQueries interface {
 // Routes implements Queries.
 func (q queries) Routes(ctx context.Context, by identity.Principal, inContext, query string) ([]engine.Resource, error) {
 	return q.engine.Routes.Routes(ctx, by, engine.Filter{Context: inContext, Query: query})
+}
+
+// MayStart implements Queries.
+func (q queries) MayStart(by identity.Principal, name string) bool {
+	return q.engine.Routes.MayStart(by, name)
 }
 
 // RoutePicture implements Queries.

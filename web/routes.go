@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,6 +42,7 @@ type routeRow struct {
 	Name, Title string
 	Text        string
 	Changed     template.HTML
+	MayStart    bool
 }
 
 // shownRoute is what a list reads of the complete form of a route.
@@ -64,6 +66,7 @@ func drawRoutes(x *visit) error {
 		v.Rows = append(v.Rows, routeRow{
 			ID: found[i].Seq, Name: found[i].Name, Title: cmp.Or(shown.Title, found[i].Name),
 			Text: firstSentence(shown.Description), Changed: x.Words.Time(found[i].Modified, x.Words.Since(found[i].Modified)),
+			MayStart: x.Queries.MayStart(x.by, found[i].Name),
 		})
 	}
 	slices.SortStableFunc(v.Rows, func(a, b routeRow) int {
@@ -99,7 +102,7 @@ type routeView struct {
 	Versions    []routeVersion
 	Cases       string // address of its cases
 	Schedule    string // address of its entries
-	Start       string // address of the form that starts a case
+	Start       string // address of the form that starts a case, "" if the reader may not
 	Board       string
 	Source      string
 }
@@ -131,7 +134,10 @@ func drawRoute(x *visit) error {
 		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true}),
 		Actions:     drawn.Picture.Graph().Rows,
 		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
-		Start: pageOfRoute(stored.Name) + "/start", Board: at + "/Board/", Source: at + sourceSuffix(stored.YAML),
+		Board: at + "/Board/", Source: at + sourceSuffix(stored.YAML),
+	}
+	if x.Queries.MayStart(x.by, stored.Name) {
+		v.Start = pageOfRoute(stored.Name) + "/start"
 	}
 	for i := range r.Xattrs {
 		v.Fields = append(v.Fields, aboutLine{Key: cmp.Or(r.Xattrs[i].Title, r.Xattrs[i].Key), Value: wordsOfXattr(&r.Xattrs[i])})
@@ -170,6 +176,9 @@ func wordsOfXattr(d *route.Xattr) string {
 		words = "yes or no"
 	default:
 	}
+	if limits := boundsOf(d).limits(); limits != "" {
+		words += ", " + limits
+	}
 	switch {
 	case d.Default != nil:
 		words += ", at first " + d.Default.Text
@@ -177,4 +186,16 @@ func wordsOfXattr(d *route.Xattr) string {
 		words += ", needed"
 	}
 	return words
+}
+
+// boundsOf returns a property with the bounds of an XATTR.
+func boundsOf(d *route.Xattr) *property {
+	number := func(bound *float64) *json.Number {
+		if bound == nil {
+			return nil
+		}
+		text := json.Number(strconv.FormatFloat(*bound, 'f', -1, 64))
+		return &text
+	}
+	return &property{Minimum: number(d.Minimum), Maximum: number(d.Maximum)}
 }

@@ -52,3 +52,33 @@ func TestStartForm(t *testing.T) {
 		t.Errorf("the cases: %s", list)
 	}
 }
+
+// TestStartIsForThoseWhoMay: nobody is offered to start a case that they may not start,
+// and names of routes are escaped.
+func TestStartIsForThoseWhoMay(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	const text = "states: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], allowed: everyone, to: z}}\n"
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/a%23b.yaml", text+"xattrs: {urgent: {type: boolean}, amount: {type: number, minimum: 1, maximum: 9}}\n")
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/closed.yaml", text+"access: {start: []}\n")
+	b := g.browse(t, "admin")
+	list := b.get(t, "/routes").body
+	if !strings.Contains(list, `href="/routes/a%23b/start"`) || strings.Contains(list, `href="/routes/closed/start"`) || !strings.Contains(list, `href="/routes/closed"`) {
+		t.Errorf("the list: %s", list)
+	}
+	if body := b.get(t, "/routes/closed").body; strings.Contains(body, "/routes/closed/start") {
+		t.Errorf("the page of a route of which nobody starts cases: %s", body)
+	}
+	form := b.get(t, "/routes/a%23b/start")
+	if form.status != 200 || !strings.Contains(form.body, "at least 1, at most 9") {
+		t.Errorf("the form: %d %s", form.status, form.body)
+	}
+	done := b.post(t, "/routes/a%23b/start", "do", "start", "key", "one", "title", "Box")
+	if done.status != 303 {
+		t.Fatalf("the form: %d %s", done.status, done.body)
+	}
+	path := "/dav/Workflow/Cases/" + strings.TrimPrefix(done.header.Get("Location"), "/cases/") + ".json"
+	if stored := g.must(t, "admin", 200, "GET", path, "").body; strings.Contains(stored, "urgent") {
+		t.Errorf("a box that nobody has ticked is in the case: %s", stored)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"flowdrive/internal/document"
@@ -46,7 +47,8 @@ func (x *visit) startFields(r *route.Route) []*field {
 func (x *visit) xattrFields(r *route.Route) (out []*field) {
 	for i := range r.Xattrs {
 		d := &r.Xattrs[i]
-		p := property{Type: "string", Title: d.Title}
+		p := boundsOf(d)
+		p.Type, p.Title = "string", d.Title
 		switch d.Type {
 		case document.Number:
 			p.Type = "number"
@@ -75,7 +77,11 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	}
 	r := drawn.Route
 	members := []member{text("route", r.Name), text("title", strings.TrimSpace(v.Get("title")))}
-	if xattrs := sentXattrs(x.xattrFields(r), v); len(xattrs) > 0 {
+	fields := slices.DeleteFunc(x.xattrFields(r), func(f *field) bool {
+		// A box that nobody has ticked says nothing, if nothing is needed.
+		return f.Kind == "check" && !f.Needed && f.Value != "true" && !v.Has(f.Name)
+	})
+	if xattrs := sentXattrs(fields, v); len(xattrs) > 0 {
 		members = append(members, member{"xattrDict", object(xattrs...)})
 	}
 	return &act{
