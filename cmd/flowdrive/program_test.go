@@ -60,9 +60,11 @@ func startServe(t *testing.T, cmd *exec.Cmd) *program {
 }
 
 // environment returns that of the tests without settings, which would become those of
-// servers, and with what else is given.
+// servers, and with what else is given. Secrets are what a test sets for its server.
 func environment(more ...string) []string {
-	own := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, environmentPrefix) })
+	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, environmentPrefix) && !strings.HasPrefix(variable, secretVariable)
+	})
 	return append(own, more...)
 }
 
