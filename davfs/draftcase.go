@@ -7,8 +7,8 @@ import (
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
-	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/filename"
 )
 
@@ -42,5 +42,5 @@ func (p *putRequest) noteDraft(o *engine.Outcome) {
 	text += "To give it up, write \"abort\" into \"do\" there, or delete the case.\n\n"
 	text += "Save " + p.at.Name() + " here again to give the draft another content.\n\n"
 	text += "This note is deleted after a day, or once the case is not a draft any more. The draft is canceled after 30 days.\n"
-	p.keepRefusal(p.request, files.Refusal{Name: engine.DraftNote(o.Route, o.CaseID).Name, Reasons: text}, p.at)
+	p.keepRefusal(p.request, scratch.Refusal{Name: engine.DraftNote(o.Route, o.CaseID).Name, Reasons: text}, p.at)
 }

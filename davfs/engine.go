@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -64,7 +66,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Letters:     e.Letters,
 		Server:      e.Server,
 		Documents:   e.Files,
-		Scratch:     e.Files,
+		Scratch:     e.Scratch,
 		Histories:   e.History,
 		Locks:       e.Locks,
 		Changes:     e,
@@ -169,7 +171,7 @@ type Scenarios interface {
 // beside them.
 type Drops interface {
 	MayDrop(ctx context.Context, by identity.Principal, route string) error
-	Drop(ctx context.Context, req engine.Request, d engine.Drop, up files.Upload) (*engine.Outcome, error)
+	Drop(ctx context.Context, req engine.Request, d engine.Drop, up contents.Upload) (*engine.Outcome, error)
 	Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error)
 	Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error)
 	OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*engine.Content, error)
@@ -269,7 +271,7 @@ type Documents interface {
 	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]store.Document, error)
 	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o store.Under) (*files.Listing, error)
 	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath, f engine.Filter) ([]engine.Resource, error)
-	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up files.Upload) (*engine.Outcome, error)
+	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up contents.Upload) (*engine.Outcome, error)
 	MakeFolder(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Outcome, error)
 	DeleteDocument(ctx context.Context, req engine.Request, path engine.DocumentPath) error
 	CopyDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
@@ -300,20 +302,20 @@ type Documents interface {
 // for themselves (docs/contract/drive.md#side-files). now, and the time of
 // requests, are the machine's.
 type ScratchArea interface {
-	Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error)
-	OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*files.OpenScratch, error)
-	ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error)
-	PutScratch(ctx context.Context, req engine.Request, at store.ScratchPlace, up files.Upload) (*engine.Outcome, error)
-	MakeScratchFolder(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error)
-	DeleteScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) error
+	Get(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error)
+	Open(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*scratch.Opened, error)
+	In(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error)
+	Put(ctx context.Context, req engine.Request, at store.ScratchPlace, up contents.Upload) (*engine.Outcome, error)
+	MakeFolder(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error)
+	Delete(ctx context.Context, req engine.Request, at store.ScratchPlace) error
 	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)
-	Reject(ctx context.Context, req engine.Request, r files.Refusal) error
+	Reject(ctx context.Context, req engine.Request, r scratch.Refusal) error
 	NoteIdle(ctx context.Context, req engine.Request, at store.ScratchPlace, text string) error
-	KeepAnswer(ctx context.Context, req engine.Request, a files.KeptAnswer) error
-	FindAnswer(ctx context.Context, by identity.Principal, now time.Time, kind files.KeptKind, at store.ScratchPlace) ([]byte, error)
-	DropAnswer(ctx context.Context, by identity.Principal, kind files.KeptKind, at store.ScratchPlace) error
-	MoveScratch(ctx context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error)
-	MayTakeScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error)
+	KeepAnswer(ctx context.Context, req engine.Request, a scratch.KeptAnswer) error
+	FindAnswer(ctx context.Context, by identity.Principal, now time.Time, kind scratch.KeptKind, at store.ScratchPlace) ([]byte, error)
+	DropAnswer(ctx context.Context, by identity.Principal, kind scratch.KeptKind, at store.ScratchPlace) error
+	Move(ctx context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error)
+	MayTake(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error)
 }
 
 // Locks are the write locks (docs/contract/drive.md#locks).

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 )
 
@@ -30,8 +30,8 @@ func (p *putRequest) storeEcho(ctx context.Context, e *echo) {
 	}
 	stored, err := json.Marshal(acceptedPut{e.sum, e.about.etag, e.caseID, e.answer.encode()})
 	if err == nil {
-		err = p.engine.Scratch.KeepAnswer(ctx, engine.Request{By: p.by, Now: p.wall}, files.KeptAnswer{
-			Kind: files.KeptEcho, At: p.at.scratch(), Answer: stored, Until: p.wall.Add(echoLifetime),
+		err = p.engine.Scratch.KeepAnswer(ctx, engine.Request{By: p.by, Now: p.wall}, scratch.KeptAnswer{
+			Kind: scratch.KeptEcho, At: p.at.scratch(), Answer: stored, Until: p.wall.Add(echoLifetime),
 		})
 	}
 	if err != nil && !errs.Is(err, errs.Full) {
@@ -44,7 +44,7 @@ func (p *putRequest) storedEcho(ctx context.Context) (*echo, error) {
 	if !p.mounted() || !p.justStarted() {
 		return nil, nil
 	}
-	stored, err := p.engine.Scratch.FindAnswer(ctx, p.by, p.wall, files.KeptEcho, p.at.scratch())
+	stored, err := p.engine.Scratch.FindAnswer(ctx, p.by, p.wall, scratch.KeptEcho, p.at.scratch())
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -69,5 +69,5 @@ func (x *request) forgetEcho(ctx context.Context) error {
 	if !x.mounted() || !x.justStarted() {
 		return nil
 	}
-	return x.engine.Scratch.DropAnswer(ctx, x.by, files.KeptEcho, x.at.scratch())
+	return x.engine.Scratch.DropAnswer(ctx, x.by, scratch.KeptEcho, x.at.scratch())
 }

@@ -92,7 +92,7 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 	}
 	req := t.engineRequest(t.wall)
 	req.If = t.sourceCondition
-	out, err := t.engine.Scratch.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
+	out, err := t.engine.Scratch.Move(ctx, req, from.place(), to.place(), t.overwrite)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
 	req := t.engineRequest(t.wall)
 	req.If = t.sourceCondition
-	if _, err := t.engine.Scratch.MayTakeScratch(ctx, req, from.place()); err != nil {
+	if _, err := t.engine.Scratch.MayTake(ctx, req, from.place()); err != nil {
 		return nil, err
 	}
 	put.script = false // whatever client moves it
@@ -138,7 +138,7 @@ func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 		return nil, err
 	}
 	req.If = nil
-	if err := t.engine.Scratch.DeleteScratch(ctx, req, from.place()); err != nil {
+	if err := t.engine.Scratch.Delete(ctx, req, from.place()); err != nil {
 		t.Log.Warn().Err(err).Msg("drive: could not remove an empty file that was moved")
 	}
 	return a, nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -107,7 +107,7 @@ func (p *putRequest) noteWaiting(o *engine.Outcome) {
 	text := fmt.Sprintf("%s was saved, but nothing is tried by it.\n\n- %s\n\n", p.at.String(), o.Warnings[0])
 	text += "A scenario is called as its route is, with .scenario before the ending: travel.scenario.yaml beside travel.yaml. If the name is wrong, rename the file.\n\n"
 	text += "This note is deleted after a day, or once there is such a route.\n"
-	p.keepRefusal(p.request, files.Refusal{Name: engine.WaitingNote(n.route).Name, Reasons: text}, p.at)
+	p.keepRefusal(p.request, scratch.Refusal{Name: engine.WaitingNote(n.route).Name, Reasons: text}, p.at)
 }
 
 // meantScenario says in the refusal of a route which has the steps of a scenario how the

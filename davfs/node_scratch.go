@@ -98,7 +98,7 @@ func (n scratchPlace) place() store.ScratchPlace {
 func folderPath(segments []string) string { return "/" + strings.Join(segments, "/") }
 
 func (n scratchPlace) load(ctx context.Context) (*store.Scratch, error) {
-	return n.engine.Scratch.Scratch(ctx, n.by, n.wall, n.place())
+	return n.engine.Scratch.Get(ctx, n.by, n.wall, n.place())
 }
 
 func (n scratchPlace) stat(ctx context.Context) (*info, error) {
@@ -114,7 +114,7 @@ func (n scratchPlace) child(_ context.Context, name string) (node, error) {
 }
 
 func (n scratchPlace) list(ctx context.Context) ([]*info, error) {
-	members, err := n.engine.Scratch.ScratchIn(ctx, n.by, n.wall, n.place().Folder+"/"+n.name)
+	members, err := n.engine.Scratch.In(ctx, n.by, n.wall, n.place().Folder+"/"+n.name)
 	return scratchInfos(members), err
 }
 
@@ -170,7 +170,7 @@ type scratchFolder struct {
 func (n scratchFolder) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
 
 func (n scratchFolder) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.Scratch.DeleteScratch(ctx, n.wallRequest(req), n.place())
+	return n.engine.Scratch.Delete(ctx, n.wallRequest(req), n.place())
 }
 
 func (n scratchFolder) options() []string { return nil }
@@ -193,7 +193,7 @@ func (n scratchTarget) guard(ctx context.Context) error {
 }
 
 func (n scratchTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.at.engine.Scratch.PutScratch(ctx, n.at.wallRequest(req), n.at.place(), in.content())
+	return n.at.engine.Scratch.Put(ctx, n.at.wallRequest(req), n.at.place(), in.content())
 }
 
 func (n scratchTarget) describe(a *answer, o *engine.Outcome) {
@@ -211,7 +211,7 @@ func (n storedScratch) stat(context.Context) (*info, error) { //nolint:unparam /
 }
 
 func (n storedScratch) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	s, err := n.engine.Scratch.OpenScratch(ctx, n.by, n.wall, n.found.Place)
+	s, err := n.engine.Scratch.Open(ctx, n.by, n.wall, n.found.Place)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,13 +222,13 @@ func (n storedScratch) options() []string { return nil }
 
 func (n storedScratch) remove(ctx context.Context, req engine.Request, _ query) error {
 	req.Now = n.wall
-	return n.engine.Scratch.DeleteScratch(ctx, req, n.found.Place)
+	return n.engine.Scratch.Delete(ctx, req, n.found.Place)
 }
 
 // moveSource checks that a MOVE may delete it.
 func (n storedScratch) moveSource(ctx context.Context, req engine.Request) (*engine.Taken, error) {
 	req.Now = n.wall
-	return n.engine.Scratch.MayTakeScratch(ctx, req, n.found.Place)
+	return n.engine.Scratch.MayTake(ctx, req, n.found.Place)
 }
 
 // scratchFile is a side file.
@@ -249,5 +249,5 @@ func (n newScratch) makeFolder(ctx context.Context, req engine.Request) (*engine
 	if err := n.at.ownFolder(); err != nil {
 		return nil, err
 	}
-	return n.at.engine.Scratch.MakeScratchFolder(ctx, n.at.wallRequest(req), n.at.place())
+	return n.at.engine.Scratch.MakeFolder(ctx, n.at.wallRequest(req), n.at.place())
 }

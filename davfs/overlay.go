@@ -55,7 +55,7 @@ func (x *request) isHidden(a address) bool { return x.overlays.hidden.has(userPa
 
 // findDraft returns the caller's draft at the address, nil if there is none.
 func (x *request) findDraft(ctx context.Context, a address) (*store.Scratch, error) {
-	found, err := x.engine.Scratch.Scratch(ctx, x.by, x.wall, a.scratch())
+	found, err := x.engine.Scratch.Get(ctx, x.by, x.wall, a.scratch())
 	if errs.Is(err, errs.NotFound) || err == nil && found.Kind != store.Draft {
 		return nil, nil
 	}
@@ -235,7 +235,7 @@ func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 		return x.withVersions(ctx, dir, members)
 	}
 	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
-	own, err := x.engine.Scratch.ScratchIn(ctx, x.by, x.wall, here, rejected)
+	own, err := x.engine.Scratch.In(ctx, x.by, x.wall, here, rejected)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
@@ -50,7 +50,7 @@ func (x *request) repeatsRefused() bool {
 // findRefused returns the refusal that is remembered of the last PUT at the request's
 // address, nil if there is none.
 func (x *request) findRefused(ctx context.Context) (*refusedPut, error) {
-	stored, err := x.engine.Scratch.FindAnswer(ctx, x.by, x.wall, files.KeptRefusal, x.at.scratch())
+	stored, err := x.engine.Scratch.FindAnswer(ctx, x.by, x.wall, scratch.KeptRefusal, x.at.scratch())
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -105,13 +105,13 @@ func (p *putRequest) keepRefused(ctx context.Context, r *refusedPut) error {
 	if err != nil {
 		return errs.Wrap("write a refusal", err)
 	}
-	return p.engine.Scratch.KeepAnswer(ctx, engine.Request{By: p.by, Now: p.wall}, files.KeptAnswer{
-		Kind: files.KeptRefusal, At: p.at.scratch(), Answer: stored, Until: p.wall.Add(keptRefusal),
+	return p.engine.Scratch.KeepAnswer(ctx, engine.Request{By: p.by, Now: p.wall}, scratch.KeptAnswer{
+		Kind: scratch.KeptRefusal, At: p.at.scratch(), Answer: stored, Until: p.wall.Add(keptRefusal),
 	})
 }
 
 func (x *request) forgetRefused(ctx context.Context) error {
-	return x.engine.Scratch.DropAnswer(ctx, x.by, files.KeptRefusal, x.at.scratch())
+	return x.engine.Scratch.DropAnswer(ctx, x.by, scratch.KeptRefusal, x.at.scratch())
 }
 
 // staysRefused reports whether what was sent stays refused: a command, unless it was to

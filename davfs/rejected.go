@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -39,7 +39,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 	if p != nil && p.stays {
 		text += "If your program sends the same text again, it is refused again. To try once more, delete the file, or change the text.\n"
 	}
-	d.keepRefusal(x, files.Refusal{MediaType: in.mediaType, Body: body, Reasons: text}, x.at)
+	d.keepRefusal(x, scratch.Refusal{MediaType: in.mediaType, Body: body, Reasons: text}, x.at)
 }
 
 // storedText quotes the version that is stored instead of what was sent, for who has to
@@ -78,7 +78,7 @@ func (t *transfer) rejectMove(refusal error) {
 	if _, isResource := t.source.(movable); !t.move || !isResource || !t.mounted() || !t.to.inWorkflow() || !told(refusal) {
 		return
 	}
-	t.keepRefusal(t.request, files.Refusal{Reasons: notMoved(t.at, t.to, refusal, t.wall)}, t.to)
+	t.keepRefusal(t.request, scratch.Refusal{Reasons: notMoved(t.at, t.to, refusal, t.wall)}, t.to)
 }
 
 // rejectDelete keeps why a mounting client could not delete something of the workflow.
@@ -112,7 +112,7 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 	b.WriteString("Nothing has changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
-	d.keepRefusal(x, files.Refusal{Reasons: b.String()}, x.at)
+	d.keepRefusal(x, scratch.Refusal{Reasons: b.String()}, x.at)
 }
 
 // told reports whether somebody is told of a refusal by a file: not of what says
@@ -127,7 +127,7 @@ func told(refusal error) bool {
 }
 
 // keepRefusal stores a refusal in the nearest Rejected/ to the address.
-func (d *drive) keepRefusal(x *request, r files.Refusal, at address) {
+func (d *drive) keepRefusal(x *request, r scratch.Refusal, at address) {
 	ctx := context.WithoutCancel(x.r.Context())
 	folder, err := x.nearestFolder(ctx, at)
 	if err == nil && folder.Segments != nil {
@@ -228,7 +228,7 @@ type rejectedFolder struct {
 // that path; nil if there is none.
 func (s *scope) rejected(ctx context.Context, path []string) (node, error) {
 	folder := folderPath(append(path[:len(path):len(path)], rejectedName))
-	files, err := s.engine.Scratch.ScratchIn(ctx, s.by, s.wall, folder)
+	files, err := s.engine.Scratch.In(ctx, s.by, s.wall, folder)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
@@ -60,8 +60,8 @@ func (d *drive) newUpload(r *http.Request, limit int64) *upload {
 
 // content returns the body for the engine. Without a Content-Type the media type
 // follows from the name.
-func (u *upload) content() files.Upload {
-	up := files.Upload{MediaType: u.mediaType, Size: u.r.ContentLength, Body: u.body}
+func (u *upload) content() contents.Upload {
+	up := contents.Upload{MediaType: u.mediaType, Size: u.r.ContentLength, Body: u.body}
 	if u.r.Header.Get("Content-Type") == "" {
 		up.MediaType = ""
 	}

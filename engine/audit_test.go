@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -158,7 +159,7 @@ func TestAuditOfLooks(t *testing.T) {
 	path := func(text string) engine.DocumentPath { return strings.Split(text, "/") }
 	write := func(u user, at string) {
 		t.Helper()
-		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), files.Upload{Body: strings.NewReader("hello"), Size: 5})
+		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), contents.Upload{Body: strings.NewReader("hello"), Size: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -281,7 +282,7 @@ func TestVersionsGiveWay(t *testing.T) {
 	sam, ann := w.as("sam"), w.as("ann")
 	put := func(u user, at string, size int, announced int64) error {
 		w.advance(time.Second)
-		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), files.Upload{Size: announced, Body: bytes.NewReader(bytes.Repeat([]byte{byte(size)}, size))})
+		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), contents.Upload{Size: announced, Body: bytes.NewReader(bytes.Repeat([]byte{byte(size)}, size))})
 		return err
 	}
 	for _, tt := range []struct {

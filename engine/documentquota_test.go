@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/errs"
 )
 
@@ -17,7 +17,7 @@ func TestDocumentQuota(t *testing.T) {
 	w := newWorld(t, withQuota(quota))
 	sam, ann := w.as("sam"), w.as("ann")
 	put := func(u user, at string, size int, announced int64) error {
-		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), files.Upload{Size: announced, Body: bytes.NewReader(make([]byte, size))})
+		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), contents.Upload{Size: announced, Body: bytes.NewReader(make([]byte, size))})
 		return err
 	}
 	for _, tt := range []struct {

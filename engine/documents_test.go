@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -21,7 +22,7 @@ import (
 func path(text string) engine.DocumentPath { return strings.Split(text, "/") }
 
 func (u user) putDocument(at, text string, options ...option) (*engine.Outcome, error) {
-	return u.Files.PutDocument(u.Context(), u.request(options), path(at), files.Upload{Size: -1, Body: strings.NewReader(text)})
+	return u.Files.PutDocument(u.Context(), u.request(options), path(at), contents.Upload{Size: -1, Body: strings.NewReader(text)})
 }
 
 func (u user) mustPutDocument(at, text string, options ...option) *engine.Outcome {
@@ -119,7 +120,7 @@ func TestPutDocument(t *testing.T) {
 	if names, spooled := w.files(); len(names) != 1 || !names[hexOf(large("y"))] || spooled != 0 {
 		t.Errorf("on disk are %v, and %d without a name", names, spooled)
 	}
-	out := try(w.Files.PutDocument(t.Context(), sam.request(nil), path("sam/rates.csv"), files.Upload{
+	out := try(w.Files.PutDocument(t.Context(), sam.request(nil), path("sam/rates.csv"), contents.Upload{
 		MediaType: "text/plain; charset=utf-8", Size: 1, Body: strings.NewReader("z"),
 	})).must(w, "PUT with a type")
 	same(t, "the type that was given", sam.readDocument("sam/rates.csv"), "text/plain; charset=utf-8: z")
@@ -141,14 +142,14 @@ func TestDocumentNames(t *testing.T) {
 	}
 	for _, name := range []string{"", ".", "..", "a\x00b", "line\nbreak", "\u0085", "\ufffe", "bad\xff"} {
 		at := engine.DocumentPath{"sam", name}
-		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), at, files.Upload{Size: -1, Body: strings.NewReader("x")})
+		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), at, contents.Upload{Size: -1, Body: strings.NewReader("x")})
 		w.kind(fmt.Sprintf("PUT of %q", name), err, errs.NameNotAllowed)
 		_, err = w.Files.MakeFolder(t.Context(), sam.request(nil), at)
 		w.kind(fmt.Sprintf("MKCOL of %q", name), err, errs.NameNotAllowed)
 		_, err = w.Files.Document(t.Context(), sam.by(), at)
 		w.kind(fmt.Sprintf("GET of %q", name), err, errs.NotFound)
 	}
-	_, err := w.Files.PutDocument(t.Context(), sam.request(nil), engine.DocumentPath{"sam", "a/b"}, files.Upload{Body: strings.NewReader("x")})
+	_, err := w.Files.PutDocument(t.Context(), sam.request(nil), engine.DocumentPath{"sam", "a/b"}, contents.Upload{Body: strings.NewReader("x")})
 	w.kind("PUT of a name with a slash", err, errs.NameNotAllowed)
 	// NFD is accepted and stored as NFC; both find it.
 	sam.mustPutDocument("sam/cafe\u0301.txt", "x")
@@ -318,7 +319,7 @@ func TestBodyBreaksOff(t *testing.T) {
 	used := sam.used()
 	for _, n := range []int{0, 1, 4095, 4096, 4097, 4098, 32 << 10, 1 << 20} {
 		for _, at := range []string{"sam/new", "sam/stays"} {
-			_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), files.Upload{Size: 1 << 30, Body: &breaking{n}})
+			_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), contents.Upload{Size: 1 << 30, Body: &breaking{n}})
 			if !errors.Is(err, errBreak) {
 				t.Errorf("after %d bytes: %v", n, err)
 			}
@@ -344,7 +345,7 @@ func TestRefusedBodyIsNotRead(t *testing.T) {
 		"sam/folder": errs.Method, "sam/gone/x": errs.MissingParent, "everyone/x": errs.NotAllowed, "bob/x": errs.NotFound, "sam/x": errs.Full,
 	} {
 		body := &breaking{5000}
-		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), files.Upload{Size: 5000, Body: body})
+		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), contents.Upload{Size: 5000, Body: body})
 		w.kind(at, err, want)
 		if body.left != 5000 {
 			t.Errorf("%s: %d bytes were read", at, 5000-body.left)
@@ -365,12 +366,12 @@ func TestSamePathAtOnce(t *testing.T) {
 	for i := range 16 {
 		wait.Go(func() {
 			body := large(fmt.Sprintf("%02d", i))
-			out, err := w.Files.PutDocument(t.Context(), engine.Request{By: by, Now: w.clock.Now()}, path("sam/one"), files.Upload{Size: -1, Body: strings.NewReader(body)})
+			out, err := w.Files.PutDocument(t.Context(), engine.Request{By: by, Now: w.clock.Now()}, path("sam/one"), contents.Upload{Size: -1, Body: strings.NewReader(body)})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			_, err = w.Files.PutDocument(t.Context(), sam.request([]option{ifNew()}), path("sam/other"), files.Upload{Size: -1, Body: strings.NewReader(body)})
+			_, err = w.Files.PutDocument(t.Context(), sam.request([]option{ifNew()}), path("sam/other"), contents.Upload{Size: -1, Body: strings.NewReader(body)})
 			mu.Lock()
 			defer mu.Unlock()
 			if out.Created {

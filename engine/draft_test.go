@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -26,7 +26,7 @@ func TestMakeDraft(t *testing.T) {
 	}
 	at := beside(inSchedule, "a.json")
 	target := engine.Target{Kind: engine.OnScratch, Scratch: at, Draft: true, URL: inSchedule + "/a.json"}
-	draft := func() bool { return try(w.Files.MakeDraft(t.Context(), sam.request(nil), at)).must(w, "draft") }
+	draft := func() bool { return try(w.Scratch.MakeDraft(t.Context(), sam.request(nil), at)).must(w, "draft") }
 	lock := func(lasts time.Duration) (*store.Lock, bool) {
 		l, created, err := w.Locks.Lock(t.Context(), sam.request(nil), target, engine.NewLock{Lasts: lasts})
 		w.kind("LOCK", err, "")
@@ -80,7 +80,7 @@ func TestMakeDraft(t *testing.T) {
 	w.kind("UNLOCK", w.Locks.Unlock(t.Context(), sam.request(nil), entry, l.Token), "")
 
 	try(sam.putScratch(beside(inSchedule, ".x"), "x")).must(w, "PUT")
-	_, err = w.Files.MakeDraft(t.Context(), sam.request(nil), beside(inSchedule, ".x"))
+	_, err = w.Scratch.MakeDraft(t.Context(), sam.request(nil), beside(inSchedule, ".x"))
 	w.kind("in the place of a side file", err, errs.NameTaken)
 }
 
@@ -105,19 +105,19 @@ func TestLockedScratch(t *testing.T) {
 	same(t, "what it made", sam.scratch(at), "side:")
 	_, err = sam.putScratch(at, "x")
 	w.kind("PUT without token", err, errs.Locked)
-	w.kind("DELETE without token", w.Files.DeleteScratch(t.Context(), sam.request(nil), at), errs.Locked)
-	_, err = w.Files.MoveScratch(t.Context(), sam.request(nil), at, beside(inSchedule, ".b"), true)
+	w.kind("DELETE without token", w.Scratch.Delete(t.Context(), sam.request(nil), at), errs.Locked)
+	_, err = w.Scratch.Move(t.Context(), sam.request(nil), at, beside(inSchedule, ".b"), true)
 	w.kind("MOVE without token", err, errs.Locked)
-	_, err = w.Files.MayTakeScratch(t.Context(), sam.request(nil), at)
+	_, err = w.Scratch.MayTake(t.Context(), sam.request(nil), at)
 	w.kind("MOVE onto a document without token", err, errs.Locked)
 	_, err = sam.putScratch(at, "x", submits(l))
 	w.kind("PUT with token", err, "")
-	_, err = w.Files.MoveScratch(t.Context(), sam.request([]option{submits(l)}), at, beside(inSchedule, ".b"), true)
+	_, err = w.Scratch.Move(t.Context(), sam.request([]option{submits(l)}), at, beside(inSchedule, ".b"), true)
 	w.kind("MOVE with token", err, "")
 	_, err = sam.putScratch(at, "y")
 	w.kind("the lock is gone with it", err, "")
 
-	taken := try(w.Files.MayTakeScratch(t.Context(), sam.request(nil), at)).must(w, "take")
+	taken := try(w.Scratch.MayTake(t.Context(), sam.request(nil), at)).must(w, "take")
 	takes := func(req *engine.Request) { req.Takes = taken }
 	_, err = sam.putEntry("a.json", `{"type": 1}`, takes)
 	w.kind("refused", err, errs.Invalid)
@@ -135,7 +135,7 @@ func TestReject(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	reject := func(name, body string) {
-		w.kind("reject "+name, w.Files.Reject(t.Context(), sam.request(nil), files.Refusal{
+		w.kind("reject "+name, w.Scratch.Reject(t.Context(), sam.request(nil), scratch.Refusal{
 			At: beside(inSchedule, name), MediaType: "application/json", Body: []byte(body), Reasons: "why " + body,
 		}), "")
 	}

@@ -9,7 +9,6 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
-	"flowdrive/engine/files"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
@@ -57,7 +56,7 @@ func (e *Drops) startable(by identity.Principal, name string) (*routeInfo, error
 // not see the route; errs.NotAllowed if by may not start its cases;
 // errs.ContextNotAvailable; errs.TooMany for too many open cases;
 // errs.TooLarge; errs.Full.
-func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up files.Upload) (*Outcome, error) {
+func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up contents.Upload) (*Outcome, error) {
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(d.Name)
 	}

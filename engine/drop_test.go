@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -26,7 +26,7 @@ func (u user) drop(route, name, text string, change func(*engine.Drop), options 
 	if change != nil {
 		change(&d)
 	}
-	return u.Drops.Drop(u.Context(), u.request(options), d, files.Upload{Size: -1, Body: strings.NewReader(text)})
+	return u.Drops.Drop(u.Context(), u.request(options), d, contents.Upload{Size: -1, Body: strings.NewReader(text)})
 }
 
 func (u user) mustDrop(route, name, text string, options ...option) *engine.Outcome {
@@ -111,7 +111,7 @@ func TestDropSays(t *testing.T) {
 	byID := try(sam.drop("ask", "y", "", func(d *engine.Drop) { d.Context = fmt.Sprint(w.Accounts.PartyID("core")) })).must(w, "PUT")
 	sam.caseForm(byID.CaseID).wants("context", `"core"`)
 	same(t, "an empty file of no type", w.input(byID.CaseID), mediatype.Unknown+": ")
-	up := files.Upload{MediaType: "text/plain; charset=utf-8", Body: strings.NewReader("x")}
+	up := contents.Upload{MediaType: "text/plain; charset=utf-8", Body: strings.NewReader("x")}
 	typed := try(w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "z.pdf"}, up)).must(w, "PUT")
 	same(t, "the type that it says", w.input(typed.CaseID), "text/plain; charset=utf-8: x")
 }
@@ -140,7 +140,7 @@ func TestDropRefused(t *testing.T) {
 			tt.change(&d)
 		}
 		by := w.as(tt.user)
-		_, err := w.Drops.Drop(t.Context(), by.request(tt.options), d, files.Upload{Size: -1, Body: body})
+		_, err := w.Drops.Drop(t.Context(), by.request(tt.options), d, contents.Upload{Size: -1, Body: body})
 		w.kind(fmt.Sprintf("%+v", tt), err, tt.want)
 		if body.touched {
 			t.Errorf("%+v: the body was read", tt)
@@ -294,13 +294,13 @@ func TestDropLimits(t *testing.T) {
 	large := strings.Repeat("0123456789", 1_000)
 	broken := errors.New("the line is dead")
 	body := io.MultiReader(strings.NewReader(large), iotest.ErrReader(broken))
-	_, err := w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"}, files.Upload{Size: -1, Body: body})
+	_, err := w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"}, contents.Upload{Size: -1, Body: body})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the reader's error", err)
 	}
 	one := sam.mustDrop("ask", "a", large).CaseID
 	w.kind("too much, announced", try(w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"},
-		files.Upload{Size: 10_001, Body: &unread{}})).err, errs.Full)
+		contents.Upload{Size: 10_001, Body: &unread{}})).err, errs.Full)
 	w.kind("too much", try(sam.drop("ask", "x", large+"1", nil)).err, errs.Full)
 	two := sam.mustDrop("ask", "b", large).CaseID
 	w.kind("nothing more", try(sam.drop("ask", "x", "", nil)).err, errs.TooMany)

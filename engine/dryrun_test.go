@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -142,7 +142,7 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	tallied.reset()
-	up := files.Upload{Size: -1, Body: strings.NewReader(large + ",")}
+	up := contents.Upload{Size: -1, Body: strings.NewReader(large + ",")}
 	dry := try(w.Files.PutDocument(t.Context(), sam.request([]option{dryRun()}), path, up)).must(w, "a document")
 	w.form(dry.Form).wants("name", `"a.txt"`, "type", `"text/plain"`, "size", fmt.Sprint(len(large)+1))
 	same(t, "a document", tallied.reset(), nothing)

@@ -31,6 +31,7 @@ import (
 	"flowdrive/engine/outbox"
 	"flowdrive/engine/prefetch"
 	"flowdrive/engine/quota"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -173,6 +174,7 @@ type Engine struct {
 	Routes      *Routes
 	Scenarios   *Scenarios
 	Schedules   *Schedules
+	Scratch     *scratch.Area
 	Server      *Server
 	Status      *Status
 	Pictures    *Pictures
@@ -298,6 +300,7 @@ func assemble(b *base) *Engine {
 		Versions: files.Retention{Lasts: b.limits.VersionsLast, Most: b.limits.Versions},
 		Publish:  b.publishDocument, Uses: b.documentUses,
 	})
+	e.Scratch = scratch.New(scratch.Config{Maker: b.Maker, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, Log: b.log})
 	e.Calendars = calendar.New(calendar.Config{Maker: b.Maker, Contents: b.contents, Zones: b.zones, Links: b.links, Facts: calendarFacts{b, e.Files}})
 	e.Cases = &Cases{base: b, attachments: e.Attachments, files: e.Files, decider: e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
@@ -311,8 +314,8 @@ func assemble(b *base) *Engine {
 		Reach: &b.reach, Letters: &b.letters, Sandbox: b.sandbox, Log: b.log,
 	}
 	e.Routes = &Routes{b, e.Schedules, e.decider}
-	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
-	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.DeleteMoveSource, e.Calendars.ReadAhead, b.runPrefetched
+	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Scratch, e.Schedules, e.decider}
+	b.DeleteSource, b.readCalendar, b.Ahead = e.deleteTaken, e.Calendars.ReadAhead, b.runPrefetched
 	b.RunDue = b.runDueNow
 	b.checkQuota, b.roomInQuota = e.Files.MakeRoom, e.Files.Room
 	b.Snapshot = func() any { return b.accounts.Table() }
@@ -321,6 +324,17 @@ func assemble(b *base) *Engine {
 		return err
 	}
 	return e
+}
+
+// deleteTaken deletes what a request takes its content from, a document or a side file.
+func (e *Engine) deleteTaken(tx store.Tx, req change.Request) error {
+	switch {
+	case req.Takes == nil:
+		return nil
+	case req.Takes.Scratch != nil:
+		return e.Scratch.DeleteTaken(tx, req)
+	}
+	return e.Files.DeleteTaken(tx, req)
 }
 
 type nobody struct{}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
-	"flowdrive/engine/files"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -87,7 +87,7 @@ func (e *History) HasHistory(ctx context.Context, by identity.Principal, folder 
 }
 
 func (e *History) pastResource(by identity.Principal, p *store.HistoryEntry) Resource {
-	name := files.GeneratedName(p.Replaced, p.Name)
+	name := filename.Stamped(p.Replaced, p.Name)
 	if p.AuthorID != by.ID {
 		if author := e.directory().ByID(p.AuthorID); author != nil {
 			i := max(strings.LastIndexByte(name, '.'), 0)

@@ -125,7 +125,7 @@ func (e *Locks) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.D
 			kind = store.Draft
 		}
 		at.Self = store.ScratchKey(req.By.ID, at.scratch.Scratch)
-		return e.files.MakeScratchForLock(tx, req, at.scratch.Scratch, kind, lasts)
+		return e.scratch.MakeForLock(tx, req, at.scratch.Scratch, kind, lasts)
 	}
 	if err := at.document.Placeable(); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 		if err := tx.Write().Locks().Refresh(out.Token, out.Lasts, out.Expires); err != nil {
 			return err
 		}
-		return e.files.FollowLock(tx, out, false)
+		return e.scratch.FollowLock(tx, out, false)
 	})
 	return out, err
 }
@@ -258,7 +258,7 @@ func (e *Locks) endLock(tx store.Tx, l *store.Lock) error {
 	if err := tx.Write().Locks().Delete(l.Token); err != nil {
 		return err
 	}
-	return e.files.FollowLock(tx, l, true)
+	return e.scratch.FollowLock(tx, l, true)
 }
 
 // BreakLocks removes all locks that cover the target, of all users.

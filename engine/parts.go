@@ -3,6 +3,7 @@ package engine
 import (
 	"flowdrive/engine/calendar"
 	"flowdrive/engine/files"
+	"flowdrive/engine/scratch"
 )
 
 // The parts of the engine. Each has what all share, and the parts that it uses.
@@ -77,6 +78,7 @@ type Locks struct {
 	cases     *Cases
 	drops     *Drops
 	files     *files.Files
+	scratch   *scratch.Area
 	schedules *Schedules
 	decider   *decider
 }

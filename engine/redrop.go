@@ -7,8 +7,8 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
-	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -168,7 +168,7 @@ func WaitingNote(route string) store.ScratchPlace {
 
 // deleteNote deletes a note in Rejected/, if it is still there.
 func deleteNote(tx store.Tx, of identity.ID, at store.ScratchPlace) error {
-	err := tx.Write().Scratch().Delete(of, files.RejectedAt(at))
+	err := tx.Write().Scratch().Delete(of, scratch.RejectedAt(at))
 	if errs.Is(err, errs.NotFound) {
 		return nil
 	}

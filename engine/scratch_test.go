@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -22,13 +22,13 @@ func beside(folder, name string) store.ScratchPlace {
 }
 
 func (u user) putScratch(at store.ScratchPlace, text string, options ...option) (*engine.Outcome, error) {
-	return u.Files.PutScratch(u.Context(), u.request(options), at, files.Upload{Size: int64(len(text)), Body: strings.NewReader(text)})
+	return u.Scratch.Put(u.Context(), u.request(options), at, contents.Upload{Size: int64(len(text)), Body: strings.NewReader(text)})
 }
 
 // scratch returns what is at the place, "" for nothing.
 func (u user) scratch(at store.ScratchPlace) string {
 	u.Helper()
-	open, err := u.Files.OpenScratch(u.Context(), u.by(), u.clock.Now(), at)
+	open, err := u.Scratch.Open(u.Context(), u.by(), u.clock.Now(), at)
 	if errs.Is(err, errs.NotFound) {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (u user) scratch(at store.ScratchPlace) string {
 func (u user) scratchIn(folder string) string {
 	u.Helper()
 	var names []string
-	for _, s := range try(u.Files.ScratchIn(u.Context(), u.by(), u.clock.Now(), folder)).must(u.world, "list") {
+	for _, s := range try(u.Scratch.In(u.Context(), u.by(), u.clock.Now(), folder)).must(u.world, "list") {
 		names = append(names, s.Place.Name)
 	}
 	return strings.Join(names, " ")
@@ -85,16 +85,16 @@ func TestScratch(t *testing.T) {
 	w.kind("a dry run", err, "")
 	same(t, "stores nothing", sam.scratch(beside(inSchedule, ".b")), "")
 
-	w.kind("another's", ann.Files.DeleteScratch(t.Context(), ann.request(nil), swp), errs.NotFound)
-	w.kind("one that has changed", sam.Files.DeleteScratch(t.Context(), sam.request([]option{ifMatch(out.ETag)}), swp), errs.Precondition)
-	w.kind("DELETE", sam.Files.DeleteScratch(t.Context(), sam.request(nil), swp), "")
-	w.kind("DELETE again", sam.Files.DeleteScratch(t.Context(), sam.request(nil), swp), errs.NotFound)
+	w.kind("another's", ann.Scratch.Delete(t.Context(), ann.request(nil), swp), errs.NotFound)
+	w.kind("one that has changed", sam.Scratch.Delete(t.Context(), sam.request([]option{ifMatch(out.ETag)}), swp), errs.Precondition)
+	w.kind("DELETE", sam.Scratch.Delete(t.Context(), sam.request(nil), swp), "")
+	w.kind("DELETE again", sam.Scratch.Delete(t.Context(), sam.request(nil), swp), errs.NotFound)
 	same(t, "nothing counts", sam.used(), 0)
 
 	try(sam.putScratch(swp, "one")).must(w, "PUT")
 	w.clock.Set(w.clock.Now().Add(24 * time.Hour))
 	same(t, "after a day", sam.scratch(swp)+sam.scratchIn(inSchedule), "")
-	w.kind("DELETE after a day", sam.Files.DeleteScratch(t.Context(), sam.request(nil), swp), errs.NotFound)
+	w.kind("DELETE after a day", sam.Scratch.Delete(t.Context(), sam.request(nil), swp), errs.NotFound)
 	out = try(sam.putScratch(swp, "two")).must(w, "PUT after a day")
 	same(t, "is a new one", out.Created, true)
 }
@@ -107,11 +107,11 @@ func TestScratchFolders(t *testing.T) {
 	trash := beside(inSchedule, ".Trash")
 	in := inSchedule + "/.Trash"
 	mkcol := func(at store.ScratchPlace) error {
-		_, err := sam.Files.MakeScratchFolder(t.Context(), sam.request(nil), at)
+		_, err := sam.Scratch.MakeFolder(t.Context(), sam.request(nil), at)
 		return err
 	}
 	move := func(from, to store.ScratchPlace) error {
-		_, err := sam.Files.MoveScratch(t.Context(), sam.request(nil), from, to, true)
+		_, err := sam.Scratch.Move(t.Context(), sam.request(nil), from, to, true)
 		return err
 	}
 	w.kind("MKCOL", mkcol(trash), "")
@@ -133,9 +133,9 @@ func TestScratchFolders(t *testing.T) {
 	same(t, "where it is", sam.scratch(beside("/dav/Workflow/Cases/.Papierkorb/deep", "b.json")), "side:"+big)
 	same(t, "what counts", sam.used(), 2*int64(len(big)))
 
-	w.kind("DELETE", sam.Files.DeleteScratch(t.Context(), sam.request(nil), beside("/dav/Workflow/Cases", ".Papierkorb")), "")
+	w.kind("DELETE", sam.Scratch.Delete(t.Context(), sam.request(nil), beside("/dav/Workflow/Cases", ".Papierkorb")), "")
 	same(t, "what was in it", sam.scratch(beside("/dav/Workflow/Cases/.Papierkorb/deep", "b.json")), "")
-	w.kind("DELETE of the file", sam.Files.DeleteScratch(t.Context(), sam.request(nil), beside(inSchedule, ".Trash2")), "")
+	w.kind("DELETE of the file", sam.Scratch.Delete(t.Context(), sam.request(nil), beside(inSchedule, ".Trash2")), "")
 	same(t, "what counts in the end", sam.used(), 0)
 	w.kind("the collector", w.Collect(t.Context()), "")
 	names, _ := w.files()
@@ -160,11 +160,11 @@ func TestScratchRoom(t *testing.T) {
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")
 	w.kind("one that is too large", put(".5", 20_001, 5*time.Second), errs.Full)
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")
-	_, err := sam.Files.PutDocument(t.Context(), sam.request(nil), path("sam/a"), files.Upload{Size: 1000, Body: strings.NewReader(strings.Repeat("x", 1000))})
+	_, err := sam.Files.PutDocument(t.Context(), sam.request(nil), path("sam/a"), contents.Upload{Size: 1000, Body: strings.NewReader(strings.Repeat("x", 1000))})
 	w.kind("a document", err, "")
 	w.kind("one for which only the documents have room", put(".5", 19_500, 6*time.Second), errs.Full)
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")
-	same(t, "the same, not announced", try(sam.Files.PutScratch(t.Context(), sam.request(nil), beside(inSchedule, ".5"), files.Upload{
+	same(t, "the same, not announced", try(sam.Scratch.Put(t.Context(), sam.request(nil), beside(inSchedule, ".5"), contents.Upload{
 		Size: -1, Body: strings.NewReader(strings.Repeat("x", 19_500)),
 	})).err != nil, true)
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")

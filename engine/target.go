@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -222,7 +223,7 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 }
 
 func (e *Locks) targetInScratch(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	found, err := files.LiveScratch(r, by.ID, t.Scratch, e.Wall())
+	found, err := scratch.Live(r, by.ID, t.Scratch, e.Wall())
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (e *Locks) targetInScratch(r store.Reader, by identity.Principal, t Target)
 	if found == nil {
 		return out, nil
 	}
-	out.LockScope, out.version = files.ScopeOfScratch(by.ID, t.Scratch), files.ScratchVersion(found)
+	out.LockScope, out.version = scratch.ScopeOf(by.ID, t.Scratch), scratch.Version(found)
 	if found.Kind != store.SideFile && found.Kind != store.Draft {
 		out.refused = errs.New(errs.NotLockable, "%q cannot be locked; lock a document.", found.Place.Name)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 )
@@ -60,7 +61,7 @@ func TestFilesAreCounted(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.config = func(cfg *engine.Config) { cfg.Limits.Files = 10 } })
 	sam := w.as("sam")
 	put := func(at string) error {
-		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), files.Upload{Body: strings.NewReader("")})
+		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), contents.Upload{Body: strings.NewReader("")})
 		return err
 	}
 	folder := func(at string) error {
@@ -109,7 +110,7 @@ func TestArrivingBytesCount(t *testing.T) {
 	w := newWorld(t, withQuota(quota))
 	sam := w.as("sam")
 	put := func(at string, body io.Reader) error {
-		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), files.Upload{Size: -1, Body: body})
+		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), contents.Upload{Size: -1, Body: body})
 		return err
 	}
 	first := newHeld(strings.Repeat("a", 6000))

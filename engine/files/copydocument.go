@@ -312,14 +312,9 @@ func (e *Files) MayTake(ctx context.Context, req change.Request, path change.Doc
 	return taken, err
 }
 
-// DeleteMoveSource deletes what a request takes its content from.
-func (e *Files) DeleteMoveSource(tx store.Tx, req change.Request) error {
-	if req.Takes == nil {
-		return nil
-	}
-	if req.Takes.Scratch != nil {
-		return e.deleteSideFile(tx, req)
-	}
+// DeleteTaken deletes the document that a request takes its content from: what a MOVE
+// leaves behind.
+func (e *Files) DeleteTaken(tx store.Tx, req change.Request) error {
 	at, err := e.PlaceAt(tx, req.By, req.Takes.Document)
 	if err != nil {
 		return err

@@ -1,6 +1,5 @@
-// Package files has the use cases of documents and of side files: what editors
-// and desktops write beside them, drafts, and content that was refused. It asks
-// nothing of cases, routes or schedule entries.
+// Package files has the use cases of documents, and of their versions. It asks nothing
+// of cases, routes or schedule entries.
 package files
 
 import (
@@ -12,13 +11,13 @@ import (
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/expiry"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
-// Files are the use cases of documents and of side files: what editors and
-// desktops write beside them, drafts, and content that was refused.
+// Files are the use cases of documents and of their versions.
 type Files struct {
 	*change.Maker
 	accounts  *account.Accounts
@@ -33,7 +32,7 @@ type Files struct {
 	uses      func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
 
 	documents documentCache
-	expiry    *expiry
+	expiry    *expiry.Loop
 }
 
 // Config is what Files are made of.
@@ -59,7 +58,7 @@ func New(cfg Config) *Files {
 	return &Files{
 		Maker: cfg.Maker, accounts: cfg.Accounts, audit: cfg.Audit, contents: cfg.Contents, quota: cfg.Quota, retention: cfg.Versions,
 		arriving: cfg.Arriving, most: cfg.MostFiles,
-		log: cfg.Log, publish: cfg.Publish, uses: cfg.Uses, expiry: newExpiry(),
+		log: cfg.Log, publish: cfg.Publish, uses: cfg.Uses, expiry: expiry.New(),
 	}
 }
 

@@ -2,8 +2,6 @@ package files
 
 import (
 	"context"
-	"io"
-	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
@@ -13,22 +11,11 @@ import (
 	"flowdrive/store"
 )
 
-// Upload is a content on its way in.
-type Upload struct {
-	MediaType string // "": by the name
-	Size      int64  // as announced, -1 if it was not
-	Body      io.Reader
-
-	// What sync programs tell of a document, which find by it what has changed.
-	Modified time.Time // when it was changed last; zero: now
-	Checksum string    // of the body, which was compared; "" for none
-}
-
 // PutDocument creates or replaces the document at the path. A body that breaks
 // off or is too large changes nothing. Errors: errs.NotFound for the root,
 // errs.MissingParent, errs.NameNotAllowed, errs.NotAllowed, errs.Method if it
 // is a folder, errs.TooLarge, errs.Full.
-func (e *Files) PutDocument(ctx context.Context, req change.Request, path change.DocumentPath, up Upload) (*change.Outcome, error) {
+func (e *Files) PutDocument(ctx context.Context, req change.Request, path change.DocumentPath, up contents.Upload) (*change.Outcome, error) {
 	var room int64
 	err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
 		at, err := e.putTarget(r, req, path)
@@ -108,7 +95,7 @@ func (at *Place) Placeable() error {
 	return nil
 }
 
-func (e *Files) putDocument(tx store.Tx, req change.Request, path change.DocumentPath, c *contents.Content, up Upload) (*change.Outcome, error) {
+func (e *Files) putDocument(tx store.Tx, req change.Request, path change.DocumentPath, c *contents.Content, up contents.Upload) (*change.Outcome, error) {
 	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package files
 import (
 	"strings"
 
+	"flowdrive/engine/contents"
 	"flowdrive/store"
 )
 
@@ -15,7 +16,7 @@ const (
 
 // keepTold keeps what the sender of a document told of it. The checksum of what was
 // there before goes with that.
-func keepTold(tx store.Tx, d *store.Document, up Upload) error {
+func keepTold(tx store.Tx, d *store.Document, up contents.Upload) error {
 	if !up.Modified.IsZero() {
 		d.Modified = up.Modified
 		if err := tx.Write().Documents().SetModified(d.ID, d.Modified); err != nil {

@@ -28,8 +28,12 @@ type Retention struct {
 	Most  int           // how many of one name
 }
 
-// The bounds of what one change drops of versions that are too old.
-const droppedVersions = 100
+const (
+	// droppedVersions bounds how many versions that are too old one change drops.
+	droppedVersions = 100
+	// mostDropped bounds how many of the oldest one change drops for room.
+	mostDropped = 4096
+)
 
 // keeps reports whether what is at the place becomes a version when it is
 // overwritten or deleted: not what is empty, and not the temporary files of editors.
@@ -129,7 +133,7 @@ func (e *Files) shownName(v *store.Version, root *identity.Party) string {
 	if author := e.accounts.Table().Directory().ByID(v.AuthorID); root.Kind == identity.Team && !v.Folder && author != nil {
 		stem += "@" + string(author.Name)
 	}
-	return v.Replaced.UTC().Format(timeInName) + " " + stem + ext
+	return v.Replaced.UTC().Format(filename.Stamp) + " " + stem + ext
 }
 
 // bound drops the versions of the name at the place that are too many or too close,
@@ -138,7 +142,7 @@ func (e *Files) bound(tx store.Tx, req change.Request, at *Place) error {
 	if e.retention.Lasts <= 0 {
 		return nil
 	}
-	tx.AfterCommit(func() { e.expiry.note(nil) })
+	tx.AfterCommit(func() { e.expiry.Stored(nil) })
 	dropped, err := tx.Write().Versions().DropBefore(req.Now.Add(-e.retention.Lasts), droppedVersions)
 	if err != nil {
 		return err
@@ -246,6 +250,9 @@ func (e *Files) Room(r store.Reader, author identity.ID, freed, announced int64)
 	}
 	return e.quota.Room(r.Blobs(), author, freed+versions, announced)
 }
+
+// DeleteExpired deletes versions that are too old by the drive's clock, until ctx ends.
+func (e *Files) DeleteExpired(ctx context.Context) { e.expiry.Run(ctx, e.log, e.dropVersions) }
 
 // dropVersions drops the versions that are too old, and returns how long the next one
 // is not: 0 if there is none.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/webdav"
 
 	"flowdrive/engine"
-	"flowdrive/engine/files"
+	"flowdrive/engine/contents"
 )
 
 const (
@@ -108,7 +108,7 @@ func (r *run) fillDocuments(ctx context.Context, data string) error {
 	at := engine.DocumentPath{caller, "files"}
 	if _, err = h.engine.Files.MakeFolder(ctx, h.request(), at); err == nil {
 		err = parallel(ctx, 2*callers, r.members, func(ctx context.Context, i int) error {
-			up := files.Upload{MediaType: "application/json", Size: int64(len(content)), Body: bytes.NewReader(content)}
+			up := contents.Upload{MediaType: "application/json", Size: int64(len(content)), Body: bytes.NewReader(content)}
 			_, err := h.engine.Files.PutDocument(ctx, h.request(), append(at[:2:2], fileName(i)), up)
 			return err
 		})

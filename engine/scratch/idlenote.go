@@ -1,4 +1,4 @@
-package files
+package scratch
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/internal/filename"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -16,15 +17,15 @@ const noteSuffix = ".txt"
 // NoteIdle leaves a note in the folder Rejected about a side file that does nothing,
 // although its user may think so: "<time> <name>.txt". The note goes with the side file.
 // Errors: errs.Full if the quota is used up.
-func (e *Files) NoteIdle(ctx context.Context, req change.Request, at store.ScratchPlace, text string) error {
-	err := e.Update(ctx, func(tx store.Tx) error {
+func (a *Area) NoteIdle(ctx context.Context, req change.Request, at store.ScratchPlace, text string) error {
+	err := a.Update(ctx, func(tx store.Tx) error {
 		if err := dropNotes(tx, req.By.ID, at); err != nil {
 			return err
 		}
-		note := store.ScratchPlace{Folder: at.Folder + rejectedFolder, Name: GeneratedName(req.Now, at.Name) + noteSuffix}
-		return e.keepScratch(tx, rejected(req, note, "text/plain; charset=utf-8", []byte(text)))
+		note := store.ScratchPlace{Folder: at.Folder + rejectedFolder, Name: filename.Stamped(req.Now, at.Name) + noteSuffix}
+		return a.keep(tx, rejected(req, note, "text/plain; charset=utf-8", []byte(text)))
 	})
-	e.expiry.note(err)
+	a.expiry.Stored(err)
 	return err
 }
 
@@ -34,9 +35,9 @@ func dropNotes(tx store.Tx, author identity.ID, at store.ScratchPlace) error {
 	if err != nil {
 		return err
 	}
-	name := GeneratedName(time.Time{}, at.Normal().Name)[len(timeInName):] + noteSuffix
+	name := filename.Stamped(time.Time{}, at.Normal().Name)[len(filename.Stamp):] + noteSuffix
 	for i := range rows {
-		if place := rows[i].Place; strings.HasSuffix(place.Name, name) && len(place.Name) == len(timeInName)+len(name) {
+		if place := rows[i].Place; strings.HasSuffix(place.Name, name) && len(place.Name) == len(filename.Stamp)+len(name) {
 			if err := tx.Write().Scratch().Delete(author, place); err != nil {
 				return err
 			}

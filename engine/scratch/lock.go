@@ -1,4 +1,4 @@
-package files
+package scratch
 
 import (
 	"context"
@@ -17,31 +17,31 @@ import (
 // draft, which ends with it; elsewhere it makes an empty side file
 // (docs/contract/drive.md#side-files).
 
-// ScopeOfScratch says which locks concern what is at a place of the scratch area
+// ScopeOf says which locks concern what is at a place of the scratch area
 // of author.
-func ScopeOfScratch(author identity.ID, at store.ScratchPlace) change.LockScope {
+func ScopeOf(author identity.ID, at store.ScratchPlace) change.LockScope {
 	return change.ScopeOf(store.ScratchKey(author, at))
 }
 
-// MakeScratchForLock makes what a LOCK of an unmapped name in a scratch area
+// MakeForLock makes what a LOCK of an unmapped name in a scratch area
 // leaves: a draft, or an empty side file.
-func (e *Files) MakeScratchForLock(tx store.Tx, req change.Request, at store.ScratchPlace, kind store.ScratchKind, lasts time.Duration) error {
+func (a *Area) MakeForLock(tx store.Tx, req change.Request, at store.ScratchPlace, kind store.ScratchKind, lasts time.Duration) error {
 	if err := change.LegalDocumentName(at.Name); err != nil {
 		return err
 	}
-	req.Now = e.Wall()
+	req.Now = a.Wall()
 	if kind == store.Draft {
-		_, err := e.makeDraft(tx, req, at, req.Now.Add(lasts))
+		_, err := a.makeDraft(tx, req, at, req.Now.Add(lasts))
 		return err
 	}
-	empty := emptyScratch(req, at, store.SideFile, req.Now.Add(scratchLasts))
-	empty.MediaType = mediatype.Of(empty.Place.Name)
-	return e.keepScratch(tx, empty)
+	s := empty(req, at, store.SideFile, req.Now.Add(lasts))
+	s.MediaType = mediatype.Of(s.Place.Name)
+	return a.keep(tx, s)
 }
 
 // FollowLock makes the draft that a lock has made last as long as the lock;
 // one that has ended ends it.
-func (e *Files) FollowLock(tx store.Tx, l *store.Lock, ended bool) error {
+func (a *Area) FollowLock(tx store.Tx, l *store.Lock, ended bool) error {
 	if !strings.HasPrefix(string(l.On), string(store.LocksOnScratch)) {
 		return nil
 	}
@@ -57,12 +57,12 @@ func (e *Files) FollowLock(tx store.Tx, l *store.Lock, ended bool) error {
 	return tx.Write().Scratch().Put(draft)
 }
 
-// MayTakeScratch answers whether the caller may move the side file at the
+// MayTake answers whether the caller may move the side file at the
 // place away, under the conditions of the request.
-func (e *Files) MayTakeScratch(ctx context.Context, req change.Request, at store.ScratchPlace) (*change.Taken, error) {
+func (a *Area) MayTake(ctx context.Context, req change.Request, at store.ScratchPlace) (*change.Taken, error) {
 	var taken *change.Taken
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		found, err := LiveScratch(r, req.By.ID, at, req.Now)
+	err := a.Store.View(ctx, func(r store.Reader) error {
+		found, err := Live(r, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
 		}
@@ -70,13 +70,14 @@ func (e *Files) MayTakeScratch(ctx context.Context, req change.Request, at store
 			return change.Absent("file")
 		}
 		taken = &change.Taken{Scratch: &at, ID: found.ID, Content: found.SHA256}
-		return e.CheckRequest(r.Locks(), req, ScratchVersion(found), ScopeOfScratch(req.By.ID, at))
+		return a.CheckRequest(r.Locks(), req, Version(found), ScopeOf(req.By.ID, at))
 	})
 	return taken, err
 }
 
-// deleteSideFile deletes the side file that a request takes its content from.
-func (e *Files) deleteSideFile(tx store.Tx, req change.Request) error {
+// DeleteTaken deletes the side file that a request takes its content from: what a
+// MOVE leaves behind.
+func (a *Area) DeleteTaken(tx store.Tx, req change.Request) error {
 	at := *req.Takes.Scratch
 	found, err := store.OrNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 	if err != nil {
@@ -85,15 +86,15 @@ func (e *Files) deleteSideFile(tx store.Tx, req change.Request) error {
 	if found == nil || found.ID != req.Takes.ID || found.SHA256 != req.Takes.Content {
 		return errs.New(errs.InUse, "%q was changed while it was moved; move it again.", at.Name)
 	}
-	if err := e.CheckLocks(tx.Locks(), req, ScopeOfScratch(req.By.ID, at)); err != nil {
+	if err := a.CheckLocks(tx.Locks(), req, ScopeOf(req.By.ID, at)); err != nil {
 		return err
 	}
-	return e.removeScratch(tx, found)
+	return a.remove(tx, found)
 }
 
-// removeScratch deletes a row with all below it, and the locks on it.
-func (e *Files) removeScratch(tx store.Tx, s *store.Scratch) error {
-	e.contents.RouseAfter(tx)
+// remove deletes a row with all below it, and the locks on it.
+func (a *Area) remove(tx store.Tx, s *store.Scratch) error {
+	a.contents.RouseAfter(tx)
 	if err := tx.Write().Scratch().Delete(s.Author, s.Place); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package files
+package scratch
 
 import (
 	"context"
@@ -36,17 +36,17 @@ type KeptAnswer struct {
 
 // KeepAnswer keeps an answer. It replaces what is kept of an earlier PUT at the place.
 // Errors: errs.Full if the quota is used up.
-func (e *Files) KeepAnswer(ctx context.Context, req change.Request, a KeptAnswer) error {
-	row := rejected(req, a.Kind.kept(a.At).Normal(), "application/json", a.Answer)
-	row.Expires = a.Until
-	err := e.Update(ctx, func(tx store.Tx) error { return e.keepScratch(tx, row) })
-	e.expiry.note(err)
+func (a *Area) KeepAnswer(ctx context.Context, req change.Request, k KeptAnswer) error {
+	row := rejected(req, k.Kind.kept(k.At).Normal(), "application/json", k.Answer)
+	row.Expires = k.Until
+	err := a.Update(ctx, func(tx store.Tx) error { return a.keep(tx, row) })
+	a.expiry.Stored(err)
 	return err
 }
 
 // FindAnswer returns what is kept of the last PUT at the place, nil if there is nothing.
-func (e *Files) FindAnswer(ctx context.Context, by identity.Principal, now time.Time, kind KeptKind, at store.ScratchPlace) ([]byte, error) {
-	row, err := e.Scratch(ctx, by, now, kind.kept(at))
+func (a *Area) FindAnswer(ctx context.Context, by identity.Principal, now time.Time, kind KeptKind, at store.ScratchPlace) ([]byte, error) {
+	row, err := a.Get(ctx, by, now, kind.kept(at))
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil
 	}
@@ -57,12 +57,12 @@ func (e *Files) FindAnswer(ctx context.Context, by identity.Principal, now time.
 }
 
 // DropAnswer drops what is kept of a PUT at the place, if anything is.
-func (e *Files) DropAnswer(ctx context.Context, by identity.Principal, kind KeptKind, at store.ScratchPlace) error {
-	return e.Update(ctx, func(tx store.Tx) error {
+func (a *Area) DropAnswer(ctx context.Context, by identity.Principal, kind KeptKind, at store.ScratchPlace) error {
+	return a.Update(ctx, func(tx store.Tx) error {
 		row, err := store.OrNil(tx.Scratch().Get(by.ID, kind.kept(at).Normal()))
 		if err != nil || row == nil {
 			return err
 		}
-		return e.removeScratch(tx, row)
+		return a.remove(tx, row)
 	})
 }
