@@ -11,7 +11,7 @@ import (
 // Alias returns what by has dropped into the route's folder under the name.
 // Errors: errs.NotFound if by may not see the route, or has no such file.
 func (e *Drops) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
-	info := e.visibleRoute(by, route)
+	info := e.rights.Visible(by, route)
 	if info == nil {
 		return nil, change.Absent("route")
 	}
@@ -29,7 +29,7 @@ func (e *Drops) Alias(ctx context.Context, by identity.Principal, route, name st
 // Aliases returns what by has dropped into the route's folder and what is still
 // listed there. Errors: errs.NotFound if by may not see the route.
 func (e *Drops) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
-	info := e.visibleRoute(by, route)
+	info := e.rights.Visible(by, route)
 	if info == nil {
 		return nil, change.Absent("route")
 	}
@@ -56,7 +56,7 @@ func (e *Drops) OpenAlias(ctx context.Context, by identity.Principal, route, nam
 // DeleteAlias takes a dropped file out of the folder's listing. The case that
 // it has started goes on. Errors: errs.NotFound if there is no such file.
 func (e *Drops) DeleteAlias(ctx context.Context, req Request, route, name string) error {
-	info := e.visibleRoute(req.By, route)
+	info := e.rights.Visible(req.By, route)
 	if info == nil {
 		return change.Absent("route")
 	}

@@ -275,7 +275,7 @@ func (e *Archive) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error 
 	e.contents.RouseAfter(tx)
 	e.publish(tx, Event{
 		Kind: EventCase, Change: ChangeDeleted, ID: c.ID, Version: c.Version, Time: now,
-		seenBy: e.decider.access(c), route: e.routes.Load().byID[c.RouteID],
+		seenBy: e.decider.access(c), route: e.rights.Route(c.RouteID),
 	})
 	if open(c.Life) {
 		starter := e.accounts.PartyID(c.Starter)

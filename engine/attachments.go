@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/internal/clock"
@@ -73,7 +74,7 @@ func (e *Attachments) findAttachment(r store.Reader, by identity.Principal, uuid
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
 		return nil, err
 	}
-	if sees, err := e.seesAttachment(r, by, a); err != nil || !sees {
+	if sees, err := e.rights.SeesAttachment(r, by, a); err != nil || !sees {
 		return nil, err
 	}
 	return a, nil
@@ -87,8 +88,8 @@ func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f 
 	case f.OwnOnly:
 		filter.Access, filter.Unbound = by.Contexts(), true
 	case !by.Admin():
-		absent = e.represented(by)
-		filter.Access, filter.Routes = withContexts(by, absent), e.administered(by)
+		absent = e.rights.Represented(by)
+		filter.Access, filter.Routes = access.WithContexts(by, absent), e.rights.Administered(by)
 	}
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -106,11 +107,11 @@ func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f 
 				for i := range list {
 					sees := true
 					if len(absent) > 0 { // found by what they see; not all of that is lent
-						if sees, err = e.seesAttachment(r, by, &list[i]); err != nil {
+						if sees, err = e.rights.SeesAttachment(r, by, &list[i]); err != nil {
 							return nil, err
 						}
 					}
-					if sees && e.inContext(by, f.Context, list[i].ContextID) {
+					if sees && e.rights.InContext(by, f.Context, list[i].ContextID) {
 						out = append(out, *attachmentResource(&list[i], by))
 					}
 				}
@@ -241,7 +242,7 @@ func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttach
 // ownContext returns the context of that name or id if by may create objects in
 // it.
 func (e *Attachments) ownContext(by identity.Principal, text string) (identity.ID, error) {
-	id := e.contextID(text)
+	id := e.rights.ContextID(text)
 	if id == 0 || !e.directory().MayOwn(by, id) {
 		return 0, errs.New(errs.ContextNotAvailable, "The context is not one of yours; leave it out, or name one of your own.")
 	}
@@ -283,7 +284,7 @@ func (e *Attachments) DeleteAttachment(ctx context.Context, req Request, uuid st
 		if a == nil {
 			return change.Absent("attachment")
 		}
-		may, err := e.mayDeleteAttachment(tx, req.By, a)
+		may, err := e.rights.MayDeleteAttachment(tx, req.By, a)
 		if err != nil {
 			return err
 		}

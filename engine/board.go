@@ -21,7 +21,7 @@ type BoardState struct {
 // older versions in which by may see cases (docs/contract/drive.md#listings).
 // Errors: errs.NotFound if by may not see the route.
 func (e *Cases) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
-	info := e.visibleRoute(by, name)
+	info := e.rights.Visible(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
 	}
@@ -67,7 +67,7 @@ func ledTo(r *route.Route) (states []int) {
 // route spells it. Errors: errs.NotFound if by may not see the route or it has
 // no such state.
 func (e *Cases) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
-	info := e.visibleRoute(by, name)
+	info := e.rights.Visible(by, name)
 	if info == nil {
 		return "", change.Absent("route")
 	}
@@ -123,7 +123,7 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 				to = name
 			}
 		}
-		c, err := e.decider.decideOn(h, machine.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.decider.decideOn(h, machine.Move{To: to, Actor: e.rights.Actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 // that are not canceled, in order of name; open states of the route may be
 // missing. It costs what by sees, or for who sees everything what is open.
 func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *usedRoute) (held []string, err error) {
-	if by.Admin() || e.administersRoute(by, &info.routeInfo) {
+	if by.Admin() || e.rights.Administers(by, &info.Route) {
 		err = e.Store.View(ctx, func(r store.Reader) (err error) {
 			held, err = allHeldStates(r, info)
 			return err

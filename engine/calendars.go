@@ -33,7 +33,7 @@ func (e calendarFacts) RouteVersion(r store.Reader, id, version int64) (*route.R
 
 // SeesCase implements calendar.Facts.
 func (e calendarFacts) SeesCase(r store.Reader, by identity.Principal, c *store.Case) (bool, error) {
-	return e.seesCase(r, by, c)
+	return e.rights.SeesCase(r, by, c)
 }
 
 // LinkOwner implements calendar.Facts.

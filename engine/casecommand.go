@@ -3,6 +3,7 @@ package engine
 import (
 	"strconv"
 
+	"flowdrive/engine/access"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -24,7 +25,7 @@ func (e *Cases) readCaseCommand(req Request, h *loadedCase, node *document.Node)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	if !h.admin && !isStarter(req.By, h.core) {
+	if !h.admin && !access.IsStarter(req.By, h.core) {
 		return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may archive a case.")
 	}
 	if err := notArchived(h.row); err != nil {

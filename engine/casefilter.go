@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
@@ -80,7 +81,7 @@ func (t *caseTests) pass(by identity.Principal, row *store.Case) (bool, error) {
 	}
 	switch {
 	case t.query != "" && !strings.Contains(identity.Fold(form.Title), t.query), t.warnings && len(form.Warnings) == 0,
-		t.role != "" && !by.InAny(names(form.Roles[t.role])):
+		t.role != "" && !by.InAny(access.Names(form.Roles[t.role])):
 		return false, nil
 	}
 	return !slices.ContainsFunc(t.xattrs, func(x XattrFilter) bool { return !form.has(x) }), nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -47,7 +48,7 @@ func (e *base) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.
 	if err != nil || row == nil {
 		return nil, nil, err
 	}
-	if sees, err := e.seesCase(r, by, row); err != nil || !sees {
+	if sees, err := e.rights.SeesCase(r, by, row); err != nil || !sees {
 		return nil, nil, err
 	}
 	return row, given, nil
@@ -87,10 +88,10 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 	}
 	shares := machine.Shares(c, compiled)
 	find := func(label string) (*store.Message, error) { return store.OrNil(r.Messages().GetByLabel(row.ID, label)) }
-	h := &loadedCase{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &usedRoute{routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion}, compiled}}
-	if info := e.routes.Load().byID[c.RouteID]; info != nil {
+	h := &loadedCase{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &usedRoute{access.Route{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion}, compiled}}
+	if info := e.rights.Route(c.RouteID); info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
-		h.admin = e.administersRoute(by, info)
+		h.admin = e.rights.Administers(by, info)
 	} else {
 		h.admin = by.Admin()
 	}
@@ -146,7 +147,7 @@ func (e *Cases) caseResource(by identity.Principal, row *store.Case, given *stor
 	definition := caseDefinition(guid, row.Version)
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
-		Definition: definition, State: shownState(row), Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
+		Definition: definition, State: access.ShownState(row), Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
 		Lock: store.CaseKey(row.ID), Archived: row.Archived,
 	}
 	e.addGiven(res, given)
@@ -224,19 +225,19 @@ func (e *Cases) caseFilter(by identity.Principal, f Filter) (filter store.CaseFi
 		Archived: f.Archived, Month: f.Month,
 	}
 	if !by.Admin() || f.OwnOnly {
-		absent = e.represented(by)
-		filter.Access = withContexts(by, absent)
+		absent = e.rights.Represented(by)
+		filter.Access = access.WithContexts(by, absent)
 	}
 	if !by.Admin() {
-		filter.Routes = e.administered(by)
+		filter.Routes = e.rights.Administered(by)
 	}
-	if f.Context != "" && f.Context != contextMine {
-		if filter.Context = e.contextID(f.Context); filter.Context == 0 {
+	if f.Context != "" && f.Context != access.Mine {
+		if filter.Context = e.rights.ContextID(f.Context); filter.Context == 0 {
 			return filter, nil, false
 		}
 	}
 	if f.Route != "" {
-		info := e.visibleRoute(by, f.Route)
+		info := e.rights.Visible(by, f.Route)
 		if info == nil {
 			return filter, nil, false
 		}
@@ -297,11 +298,11 @@ func (l *caseLister) add(rows []store.Case, out []Resource) ([]Resource, error) 
 
 func (l *caseLister) passes(row *store.Case) (bool, error) {
 	by, f := l.by, l.f
-	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
+	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == access.Mine && !by.In(row.ContextID) {
 		return false, nil
 	}
 	if f.State == machine.StateDraft || f.State == string(machine.Queued) {
-		if shownState(row) != f.State {
+		if access.ShownState(row) != f.State {
 			return false, nil
 		}
 	}
@@ -309,7 +310,7 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 		return false, nil
 	}
 	if len(l.absent) > 0 {
-		if sees, err := l.seesListed(l.r, by, l.absent, by.Admin() && f.OwnOnly, row); err != nil || !sees {
+		if sees, err := l.rights.SeesListed(l.r, by, l.absent, by.Admin() && f.OwnOnly, row); err != nil || !sees {
 			return false, err
 		}
 	}
@@ -327,7 +328,7 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if err != nil {
 			return nil, err
 		}
-		if !h.admin && !isStarter(req.By, h.core) {
+		if !h.admin && !access.IsStarter(req.By, h.core) {
 			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case, or archive one that has ended.")
 		}
 		if err := notArchived(h.row); err != nil {
@@ -345,7 +346,7 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			}
 			return func(tx store.Tx) error { return e.decider.archiveEnded(tx, req, h) }, nil
 		}
-		c, err := e.decider.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.decider.decideOn(h, machine.Cancel{Actor: e.rights.Actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}

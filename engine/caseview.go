@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -65,8 +66,8 @@ func (l *lister) view(row *store.Case) (*CaseView, error) {
 		return nil, err
 	}
 	l.actsAs(c)
-	v := &CaseView{Case: c, Route: compiled, RouteAdmin: l.actor.RouteAdmin, Starter: isStarter(l.by, c), Archived: row.Archived, actor: l.actor}
-	if info := l.routes.Load().byID[c.RouteID]; info != nil {
+	v := &CaseView{Case: c, Route: compiled, RouteAdmin: l.actor.RouteAdmin, Starter: access.IsStarter(l.by, c), Archived: row.Archived, actor: l.actor}
+	if info := l.rights.Route(c.RouteID); info != nil {
 		v.Newest = info.Version
 	}
 	if row.Archived == 0 {

@@ -46,7 +46,7 @@ func (c *concerned) context(p *store.Party, why machine.Reason) {
 // administer the server.
 func (c *concerned) admins(routeID int64, always bool) {
 	before := len(c.people)
-	for _, party := range c.routeAdmins(routeID) {
+	for _, party := range c.rights.Admins(routeID) {
 		if party == string(identity.Everyone) {
 			continue
 		}
@@ -111,7 +111,7 @@ func (t *notifier) seeing(people []notice.Person) (out []notice.Person, err erro
 	for i := range people {
 		p := &people[i]
 		by := t.accounts.Principal(t.accounts.PartyID(string(p.Name)))
-		sees, err := t.seesCase(t.tx, by, &t.change.row)
+		sees, err := t.rights.SeesCase(t.tx, by, &t.change.row)
 		if err != nil {
 			return nil, err
 		}
@@ -128,9 +128,9 @@ func (t *notifier) seeing(people []notice.Person) (out []notice.Person, err erro
 // what else they can do with a case that waits in a state of the type failed.
 func (t *notifier) canDo(by identity.Principal) (mends bool, tasks []machine.TaskRef) {
 	c := t.change
-	info := t.routes.Load().byID[c.after.RouteID]
-	mends = by.Admin() || info != nil && t.administersRoute(by, info)
-	return mends, machine.WaysOut(c.after, c.route, t.actor(by, mends))
+	info := t.rights.Route(c.after.RouteID)
+	mends = by.Admin() || info != nil && t.rights.Administers(by, info)
+	return mends, machine.WaysOut(c.after, c.route, t.rights.Actor(by, mends))
 }
 
 // concernedByEntry returns whom it concerns that a schedule entry does not create

@@ -47,8 +47,8 @@ func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, forc
 			if err := tx.Write().Locks().DeleteOn(store.RouteKey(stored.ID)); err != nil {
 				return err
 			}
-			gone := e.routes.Load().byID[stored.ID]
-			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
+			gone := e.rights.Route(stored.ID)
+			tx.AfterCommit(func() { e.rights.DropRoute(stored.ID) })
 			e.publish(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
 			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version)))
 		})
@@ -69,10 +69,10 @@ func (e *Routes) deletable(tx store.Tx, req Request, name string) (*store.Route,
 	if err != nil {
 		return nil, err
 	}
-	if stored == nil || !e.seesRoute(req.By, info) {
+	if stored == nil || !e.rights.SeesRoute(req.By, info) {
 		return nil, change.Absent("route")
 	}
-	if !e.administersRoute(req.By, info) {
+	if !e.rights.Administers(req.By, info) {
 		return nil, errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
 	}
 	version, err := routeVersion(tx, stored)

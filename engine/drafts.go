@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 
 	"flowdrive/engine/change"
@@ -27,22 +26,10 @@ func storedState(shown string) string {
 	return shown
 }
 
-// shownState returns the state in which people see a stored case.
-func shownState(row *store.Case) string {
-	if row.State != string(machine.Queued) {
-		return row.State
-	}
-	_, rest, _ := bytes.Cut(row.Form, []byte(`"state":`)) // no text before it can hold that
-	if bytes.HasPrefix(bytes.TrimLeft(rest, " "), []byte(`"`+machine.StateDraft+`"`)) {
-		return machine.StateDraft
-	}
-	return row.State
-}
-
 // versionOf returns the version of its route that the case has. That of a draft is
 // always the present one: what it lacks is judged when it starts.
 func (e *base) versionOf(r store.Reader, c *machine.Case) (*route.Route, error) {
-	if info := e.routes.Load().byID[c.RouteID]; info != nil && c.IsDraft() {
+	if info := e.rights.Route(c.RouteID); info != nil && c.IsDraft() {
 		c.RouteVersion = info.Version
 		return e.versions.get(r, info.ID, info.Version)
 	}
@@ -74,7 +61,7 @@ type submission struct {
 
 // performedDraft decides on what a person asks of the task of a draft.
 func (e *Cases) performedDraft(r store.Reader, req Request, h *loadedCase, t *taskChange) (*caseChange, error) {
-	actor := e.actor(req.By, h.admin)
+	actor := e.rights.Actor(req.By, h.admin)
 	switch t.do {
 	case "perform":
 	case "abort":
@@ -120,25 +107,25 @@ func (e *Cases) submitFurther(req Request, h *loadedCase, first *caseChange, s s
 // submit gives a draft what it lacks. The rights of its starter are judged again, as for
 // a drop that is made now.
 func (e *Cases) submit(req Request, h *loadedCase, s submission) (*caseChange, error) {
-	info := e.routes.Load().byID[h.core.RouteID]
+	info := e.rights.Route(h.core.RouteID)
 	starter := e.directory().ByName(identity.Name(h.core.Starter))
 	if info == nil || starter == nil {
 		return nil, change.Absent("route")
 	}
 	by := e.directory().Principal(starter.ID)
-	if !e.mayStart(by, info) {
+	if !e.rights.MayStart(by, info) {
 		return nil, errs.New(errs.NotAllowed, "%s may not start cases of the route %q any more, so that this draft cannot start. Delete it, or ask an administrator of the route.", h.core.Starter, info.Name)
 	}
 	if !by.In(identity.ID(h.core.ContextID)) {
 		return nil, errs.New(errs.ContextNotAvailable, "The context of this draft, %s, is not one of %s any more. Delete it, and drop the file again.", h.core.Context, h.core.Starter)
 	}
 	seed := *h.core
-	b := &newCase{info: &usedRoute{routeInfo: *info}, context: *e.directory().ByID(identity.ID(h.core.ContextID)), xattrs: s.dict, at: req.Now, zone: h.core.LabelZone}
+	b := &newCase{info: &usedRoute{Route: *info}, context: *e.directory().ByID(identity.ID(h.core.ContextID)), xattrs: s.dict, at: req.Now, zone: h.core.LabelZone}
 	if b.zone == "" {
 		b.zone = "UTC"
 	}
 	warnings := e.decider.expandLabels(&seed, b)
-	return e.decider.decideOn(h, machine.Submit{Actor: e.actor(req.By, h.admin), Comment: s.comment, Title: seed.Title, Xattrs: seed.Xattrs, Warnings: warnings}, req)
+	return e.decider.decideOn(h, machine.Submit{Actor: e.rights.Actor(req.By, h.admin), Comment: s.comment, Title: seed.Title, Xattrs: seed.Xattrs, Warnings: warnings}, req)
 }
 
 // draftTaskBecame says what has become of the task of a draft, "" for nothing.

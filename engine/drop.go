@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/quota"
@@ -39,12 +40,12 @@ func (e *Drops) MayDrop(_ context.Context, by identity.Principal, route string) 
 }
 
 // startable returns the route of that name if by may start its cases.
-func (e *Drops) startable(by identity.Principal, name string) (*routeInfo, error) {
-	info := e.visibleRoute(by, name)
+func (e *Drops) startable(by identity.Principal, name string) (*access.Route, error) {
+	info := e.rights.Visible(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
 	}
-	if !e.mayStart(by, info) {
+	if !e.rights.MayStart(by, info) {
 		return nil, errs.New(errs.NotAllowed, "You may see the route %q but not start its cases.", info.Name)
 	}
 	return info, nil

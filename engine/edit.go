@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -23,7 +24,7 @@ type edit struct {
 // readEdit reads a document against the case that it changes. Absent fields
 // stay, null resets.
 func (e *Cases) readEdit(by identity.Principal, h *loadedCase, root document.Value, ref Ref) (*edit, error) {
-	ed := &edit{Edit: machine.Edit{Actor: e.actor(by, h.admin)}}
+	ed := &edit{Edit: machine.Edit{Actor: e.rights.Actor(by, h.admin)}}
 	if !root.Is(document.Object) {
 		return ed, nil
 	}
@@ -179,7 +180,7 @@ func (e *Cases) judgeEdit(by identity.Principal, h *loadedCase, ed *edit) error 
 	if reopens && (h.core.Life == machine.Canceled || h.core.Life == machine.Failed) {
 		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case or start a failed one again.")
 	}
-	starter := isStarter(by, h.core)
+	starter := access.IsStarter(by, h.core)
 	if !starter && (ed.Title != nil || ed.Relations != nil || ed.Stakeholders != nil || ed.StartAt != nil || ed.life != nil) {
 		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, links, stakeholders and startAt, suspend, resume or cancel it.")
 	}

@@ -15,11 +15,11 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/calendar"
@@ -210,7 +210,7 @@ type base struct {
 	observer Observer
 
 	accounts   *account.Accounts
-	routes     atomic.Pointer[routeTable] // replaced after every change of a route
+	rights     *access.Rights
 	versions   versionCache
 	filtered   prefetch.Filters
 	called     prefetch.Calls
@@ -280,11 +280,11 @@ func New(cfg Config) *Engine {
 		b.firings = DefaultFirings
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
+	b.rights = access.New(func() *identity.Directory { return b.accounts.Table().Directory() }, b.Clock.Now)
 	b.accounts = account.New(account.Config{
-		Maker: b.Maker, Log: b.audit, Routes: b, Ties: b, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: b, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, Kinds: notice.WishedKinds(),
 	})
-	b.routes.Store(&routeTable{})
 	return assemble(b)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
@@ -53,7 +54,7 @@ func (e *Schedules) findEntry(r store.Reader, by identity.Principal, ref Ref) (*
 		uuid = given.Entry
 	}
 	stored, err := store.OrNil(r.Entries().Get(uuid))
-	if err != nil || stored == nil || !seesEntry(by, stored.ContextID) {
+	if err != nil || stored == nil || !access.SeesEntry(by, stored.ContextID) {
 		return nil, nil, err
 	}
 	if given == nil {
@@ -84,7 +85,7 @@ func (e *Schedules) Entries(ctx context.Context, by identity.Principal, f Filter
 		filter.Contexts = by.Contexts()
 	}
 	if f.Route != "" {
-		info := e.visibleRoute(by, f.Route)
+		info := e.rights.Visible(by, f.Route)
 		if info == nil {
 			return nil, nil
 		}
@@ -133,7 +134,7 @@ func (e *Schedules) addEntries(r store.Reader, by identity.Principal, f Filter, 
 
 // entryPasses applies the filters that the store does not know.
 func (e *Schedules) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
-	if !e.inContext(by, f.Context, s.ContextID) {
+	if !e.rights.InContext(by, f.Context, s.ContextID) {
 		return false
 	}
 	if f.Query == "" {
@@ -182,7 +183,7 @@ func (e *Schedules) readEntry(r store.Reader, req Request, ref Ref, body []byte)
 	if stored == nil && (ref.Identity() || ref.Author != req.By.ID && ref.Name != "") {
 		return nil, change.Absent("schedule entry")
 	}
-	if stored != nil && !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+	if stored != nil && !e.rights.MayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
 	}
 	if err := e.CheckRequest(r.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
@@ -263,9 +264,9 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 	if contextErr == nil {
 		entry.ContextID, entry.Context = int64(context.ID), string(context.Name)
 	}
-	usable := func(info *routeInfo) bool {
+	usable := func(info *access.Route) bool {
 		as := e.directory().Principal(context.ID)
-		return contextErr != nil || e.seesRoute(as, info) && e.mayStart(as, info)
+		return contextErr != nil || e.rights.SeesRoute(as, info) && e.rights.MayStart(as, info)
 	}
 	if info := e.routeRef(by, root, entry.Route, entry.RouteID, usable); info != nil {
 		entry.RouteID, entry.Route = info.ID, info.Name
@@ -430,7 +431,7 @@ func (e *Schedules) DeleteEntry(ctx context.Context, req Request, ref Ref) error
 		if stored == nil {
 			return change.Absent("schedule entry")
 		}
-		if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+		if !e.rights.MayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 			return errs.New(errs.NotAllowed, "Only its author and administrators may delete an entry of everyone.")
 		}
 		if err := e.CheckRequest(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -74,7 +75,7 @@ func (e *Schedules) EntryViews(ctx context.Context, by identity.Principal, q Ent
 			return err
 		}
 		if filter.After = q.After; q.Route != "" {
-			info := e.visibleRoute(by, q.Route)
+			info := e.rights.Visible(by, q.Route)
 			if info == nil {
 				return nil
 			}
@@ -152,7 +153,7 @@ func (e *entryViewer) add(ctx context.Context, out *EntryPage, rows []store.Entr
 // selects applies the filters that the store does not know.
 func (e *entryViewer) selects(s *store.Entry, entry *schedule.Entry) bool {
 	q := &e.query
-	if q.Paused && !entry.Paused || q.Failed && entry.LastError == "" || !e.inContext(e.by, q.Context, s.ContextID) {
+	if q.Paused && !entry.Paused || q.Failed && entry.LastError == "" || !e.rights.InContext(e.by, q.Context, s.ContextID) {
 		return false
 	}
 	text := identity.Fold(strings.TrimSpace(q.Query))
@@ -167,7 +168,7 @@ func (e *Schedules) viewEntry(ctx context.Context, r store.Reader, by identity.P
 	}
 	v := &EntryView{
 		Entry: entry, Place: s.Seq, ETag: entryETag(s), Own: by.In(s.ContextID),
-		MayChange: e.mayChangeEntry(by, s.ContextID, s.AuthorID),
+		MayChange: e.rights.MayChangeEntry(by, s.ContextID, s.AuthorID),
 	}
 	if p := e.directory().ByID(s.AuthorID); p != nil {
 		v.Author = string(p.Name)
@@ -218,7 +219,7 @@ func (e *Schedules) endedView(r store.Reader, by identity.Principal, uuid store.
 	if err != nil {
 		return nil, err
 	}
-	if ended == nil || !ended.Ended.After(e.Clock.Now().Add(-endedLasts)) || !seesEntry(by, ended.ContextID) {
+	if ended == nil || !ended.Ended.After(e.Clock.Now().Add(-endedLasts)) || !access.SeesEntry(by, ended.ContextID) {
 		return nil, change.Absent("schedule entry")
 	}
 	entry, err := e.readForm(&store.Entry{Form: ended.Form})

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
@@ -60,7 +61,7 @@ type Event struct {
 
 	context identity.ID   // of an entry, and of a document's root
 	seenBy  []identity.ID // of a case that is gone: its contexts
-	route   *routeInfo    // of a route that is gone, or of a case that is
+	route   *access.Route // of a route that is gone, or of a case that is
 }
 
 // publish publishes the event once the unit is durable.

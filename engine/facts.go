@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -81,7 +82,7 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 	case need.Members != "":
 		keep(&facts.Members, need.Members, e.persons(need.Members))
 	case need.Admins != 0:
-		keep(&facts.Admins, need.Admins, e.routeAdmins(need.Admins))
+		keep(&facts.Admins, need.Admins, e.rights.Admins(need.Admins))
 	case need.Watchers != 0:
 		keep(&facts.Watchers, need.Watchers, e.watchers(need.Watchers))
 	case need.Route != "":
@@ -173,7 +174,7 @@ func (e *decider) messageNeed(in *machine.Input, l *lookup, need machine.Need) e
 // definition returns the latest version of a route, nil for none; self is the
 // event's case.
 func (e *decider) definition(l *lookup, name string, self int64) (def *machine.Definition, err error) {
-	info := e.routes.Load().byName[identity.Fold(name)]
+	info := e.rights.Named(name)
 	if info == nil {
 		return nil, nil
 	}
@@ -192,7 +193,7 @@ func (e *decider) definition(l *lookup, name string, self int64) (def *machine.D
 }
 
 // current returns a route of which the event may start cases.
-func (e *decider) current(l *lookup, info *routeInfo) (used *usedRoute, err error) {
+func (e *decider) current(l *lookup, info *access.Route) (used *usedRoute, err error) {
 	for _, from := range []store.Reader{l.reader, l.holds} {
 		if from != nil {
 			return e.use(from, info)
@@ -208,12 +209,12 @@ func (e *decider) current(l *lookup, info *routeInfo) (used *usedRoute, err erro
 // mayStartAs reports whether a context may start cases of a route.
 func (e *decider) mayStartAs(right machine.StartRight) bool {
 	d := e.directory()
-	info, context := e.routes.Load().byName[identity.Fold(right.Route)], d.ByName(identity.Name(right.Context))
+	info, context := e.rights.Named(right.Route), d.ByName(identity.Name(right.Context))
 	if info == nil || context == nil {
 		return false
 	}
 	as := d.Principal(context.ID)
-	return e.seesRoute(as, info) && e.mayStart(as, info)
+	return e.rights.SeesRoute(as, info) && e.rights.MayStart(as, info)
 }
 
 // messageFact reads a message that a decision may rest on. It returns nil if

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/quota"
 
 	"flowdrive/engine/change"
@@ -336,9 +337,9 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 		return nil, errs.New(errs.ContextNotAvailable, "The user or team that the entry belongs to is disabled or deleted; give it another context.")
 	}
 	noRoute := errs.New(errs.NotFound, "There is no route %q that %s may start cases of.", entry.Route, context.Name)
-	info := e.routes.Load().byID[stored.RouteID]
+	info := e.rights.Route(stored.RouteID)
 	as := d.Principal(context.ID)
-	if info == nil || !e.seesRoute(as, info) || !e.mayStart(as, info) {
+	if info == nil || !e.rights.SeesRoute(as, info) || !e.rights.MayStart(as, info) {
 		return nil, noRoute
 	}
 	_, err := tx.Routes().CurrentVersion(info.ID)
@@ -389,7 +390,7 @@ func (e *decider) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.T
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	if row.State == string(machine.Queued) && shownState(row) != machine.StateDraft { // its startAt has come
+	if row.State == string(machine.Queued) && access.ShownState(row) != machine.StateDraft { // its startAt has come
 		tx.AfterCommit(e.sweeper.noteQueued)
 		row.Due = time.Time{}
 		return time.Time{}, true, tx.Write().Cases().Update(row, row.Revision)

@@ -94,7 +94,7 @@ func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Exam
 	}
 	by := e.accounts.Principal(e.accounts.PartyID(string(Admin)))
 	for _, doc := range routes {
-		if e.visibleRoute(by, doc.Name) != nil {
+		if e.rights.Visible(by, doc.Name) != nil {
 			continue
 		}
 		if _, err := e.Routes.PutRoute(ctx, Request{By: by, Now: now}, doc.Name, doc.YAML, doc.Source); err != nil {

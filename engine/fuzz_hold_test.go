@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/account"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
@@ -24,7 +25,7 @@ func FuzzHold(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	e := New(Config{Clock: clock.Real{}})
-	e.routes.Store(newRouteTable([]*routeInfo{{ID: 7, Name: "bug"}}))
+	e.rights.SetRoutes([]*access.Route{{ID: 7, Name: "bug"}})
 	parties := account.NewTable([]store.Party{{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User, Admin: true}}}, nil)
 	req := Request{By: parties.Directory().Principal(2), Now: time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)}
 	f.Fuzz(func(t *testing.T, body []byte) {

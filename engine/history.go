@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -170,7 +171,7 @@ func (e *Schedules) restorable(r store.Reader, req Request, ref Ref) (*store.Ent
 	}
 	var stored store.Entry
 	found, err := e.findTombstone(r, req.By.ID, store.FolderSchedule, ref.Name, &stored)
-	if err != nil || !found || !seesEntry(req.By, stored.ContextID) || !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+	if err != nil || !found || !access.SeesEntry(req.By, stored.ContextID) || !e.rights.MayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, err
 	}
 	return &stored, nil

@@ -188,7 +188,7 @@ func checkHoldIdentity(root document.Value, old *store.Hold) {
 func (e *Holds) readHeld(req Request, root document.Value, old, h *store.Hold) {
 	route, group, all := root.Get("route"), root.Get("group"), root.Get("engine")
 	if h.Route = readName(route); h.Route != "" {
-		if info := e.visibleRoute(req.By, h.Route); info != nil {
+		if info := e.rights.Visible(req.By, h.Route); info != nil {
 			h.Route = info.Name
 		} else if old != nil && identity.Fold(old.Route) == identity.Fold(h.Route) {
 			h.Route = old.Route

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
@@ -28,9 +29,9 @@ type Hooks struct {
 
 // administered returns the route of that name if by administers it. Others are told
 // that there is nothing.
-func (e *Hooks) administered(by identity.Principal, name string) (*routeInfo, error) {
-	info := e.visibleRoute(by, name)
-	if info == nil || !e.administersRoute(by, info) {
+func (e *Hooks) administered(by identity.Principal, name string) (*access.Route, error) {
+	info := e.rights.Visible(by, name)
+	if info == nil || !e.rights.Administers(by, info) {
 		return nil, change.Absent("folder")
 	}
 	return info, nil
@@ -128,7 +129,7 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 
 // mayChangeHooks returns the route whose hooks by may change. A device may not: a
 // hook would outlast its app password.
-func (e *Hooks) mayChangeHooks(by identity.Principal, route string) (*routeInfo, error) {
+func (e *Hooks) mayChangeHooks(by identity.Principal, route string) (*access.Route, error) {
 	info, err := e.administered(by, route)
 	if err == nil && by.Device {
 		err = errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot make or change hooks; log in with your own password.")
@@ -137,7 +138,7 @@ func (e *Hooks) mayChangeHooks(by identity.Principal, route string) (*routeInfo,
 }
 
 func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h *store.Hook) (*Outcome, error) {
-	info := e.routes.Load().byID[h.RouteID]
+	info := e.rights.Route(h.RouteID)
 	if info == nil {
 		return nil, change.Absent("folder")
 	}
@@ -199,7 +200,7 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 }
 
 // form returns the complete form of a hook.
-func (e *Hooks) form(info *routeInfo, h *store.Hook) (hook.Form, error) {
+func (e *Hooks) form(info *access.Route, h *store.Hook) (hook.Form, error) {
 	author := ""
 	if p := e.directory().ByID(h.Author); p != nil {
 		author = string(p.Name)
@@ -207,7 +208,7 @@ func (e *Hooks) form(info *routeInfo, h *store.Hook) (hook.Form, error) {
 	return hook.Describe(h, info.Name, author, e.secrets)
 }
 
-func (e *Hooks) resource(info *routeInfo, h *store.Hook) (*Resource, error) {
+func (e *Hooks) resource(info *access.Route, h *store.Hook) (*Resource, error) {
 	f, err := e.form(info, h)
 	if err != nil {
 		return nil, err

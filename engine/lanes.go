@@ -48,7 +48,7 @@ func (e *decider) newQueue(r store.Reader) (*queue, error) {
 	q := &queue{reader: r}
 	var last *fairQueue
 	for _, lane := range lanes {
-		if coveredByHold(holds, e.routeName(lane.RouteID), lane.Group) {
+		if coveredByHold(holds, e.rights.RouteName(lane.RouteID), lane.Group) {
 			continue
 		}
 		if lane.Group == "" || last == nil || last.first.Group != lane.Group {

@@ -137,7 +137,7 @@ func (e *Cases) mayReopen(r store.Reader, h *loadedCase) error {
 // renewed returns a case that could not start with the present version of its
 // route, which may have been mended since. Any other case keeps its version.
 func (e *Cases) renewed(r store.Reader, h *loadedCase) (*loadedCase, error) {
-	info := e.routes.Load().byID[h.core.RouteID]
+	info := e.rights.Route(h.core.RouteID)
 	if h.core.Life != machine.Failed || info == nil {
 		return h, nil
 	}

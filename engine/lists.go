@@ -213,7 +213,7 @@ func (e *Cases) doneResource(by identity.Principal, d *store.DoneTask, row *stor
 	if err := json.Unmarshal(d.Form, &form); err != nil {
 		return nil, false, errs.Wrap(fmt.Sprintf("read what was performed in case %d", d.CaseID), err)
 	}
-	passes := (f.Route == "" || identity.Fold(f.Route) == identity.Fold(form.Route)) && e.inContext(by, f.Context, row.ContextID) &&
+	passes := (f.Route == "" || identity.Fold(f.Route) == identity.Fold(form.Route)) && e.rights.InContext(by, f.Context, row.ContextID) &&
 		strings.Contains(identity.Fold(form.CaseTitle+"\n"+form.Text), identity.Fold(f.Query))
 	return &Resource{
 		Name: fmt.Sprintf("%d.%s", d.CaseID, d.Action), Form: d.Form, FormETag: change.SourceETag(d.Form), Title: form.CaseTitle,

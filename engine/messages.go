@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -172,7 +173,7 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string
 			}
 			return stored(label)
 		}
-		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
+		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.rights.Actor(req.By, h.admin), Label: name}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -246,10 +247,10 @@ func (e *Cases) mayLabel(by identity.Principal, h *loadedCase, name string) bool
 	if name == store.LabelInput {
 		return false
 	}
-	if isStarter(by, h.core) {
+	if access.IsStarter(by, h.core) {
 		return true
 	}
-	actor := e.actor(by, false)
+	actor := e.rights.Actor(by, false)
 	for i := range h.core.Enabled {
 		if machine.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
 			return true

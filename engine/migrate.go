@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/quota"
 
 	"flowdrive/engine/change"
@@ -168,7 +169,7 @@ func movesWithRoute(life machine.Life) bool {
 
 // rehearse decides on every case as the migration would, and stores nothing.
 func (e *Routes) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
-	info := &usedRoute{*infoOfCompiled(&c.stored, c.compiled), c.compiled}
+	info := &usedRoute{*access.RouteOf(&c.stored, c.compiled), c.compiled}
 	for after := int64(0); ; {
 		rows, err := r.Cases().List(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
 		if err != nil || len(rows) == 0 {
@@ -250,7 +251,7 @@ func (e *Routes) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 	if err != nil {
 		return false, err
 	}
-	info := &usedRoute{routeInfo{ID: m.RouteID, Version: m.Version}, compiled}
+	info := &usedRoute{access.Route{ID: m.RouteID, Version: m.Version}, compiled}
 	rows, err := tx.Cases().List(store.CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
 	if err != nil {
 		return false, err

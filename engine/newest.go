@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -88,7 +89,7 @@ func (e *Cases) newestFilter(by identity.Principal, q NewestQuery) (f store.Newe
 // know. It reports whether the page is full.
 func (l *lister) addNewest(out *NewestPage, id int64, q NewestQuery) (full bool, err error) {
 	row, _, err := l.findCase(l.r, l.by, Ref{CaseID: id})
-	if err != nil || row == nil || q.Context == contextMine && !l.by.In(row.ContextID) {
+	if err != nil || row == nil || q.Context == access.Mine && !l.by.In(row.ContextID) {
 		return false, err
 	}
 	v, err := l.view(row)
@@ -118,9 +119,9 @@ func (v *CaseView) plays(by identity.Principal, part string) bool {
 	case "starter":
 		return v.Starter
 	case "stakeholder":
-		return by.InAny(names(v.Case.Stakeholders))
+		return by.InAny(access.Names(v.Case.Stakeholders))
 	}
-	return by.InAny(names(slices.DeleteFunc(slices.Clone(v.Case.RoleParties(part)), func(p string) bool { return strings.HasPrefix(p, "@") })))
+	return by.InAny(access.Names(slices.DeleteFunc(slices.Clone(v.Case.RoleParties(part)), func(p string) bool { return strings.HasPrefix(p, "@") })))
 }
 
 // LifeCounts counts by life, as people see it, the newest cases that by may see. all says that there are no
@@ -155,13 +156,13 @@ func (e *Cases) shownLife(r store.Reader, found *store.CaseState) (machine.Life,
 	if err != nil {
 		return "", err
 	}
-	return machine.Life(shownState(row)), nil
+	return machine.Life(access.ShownState(row)), nil
 }
 
 // RouteNames returns the names of the routes that by sees, in alphabetical order.
 func (e *Cases) RouteNames(by identity.Principal) (out []string) {
-	for _, info := range e.routes.Load().list {
-		if e.seesRoute(by, info) {
+	for _, info := range e.rights.Routes() {
+		if e.rights.SeesRoute(by, info) {
 			out = append(out, info.Name)
 		}
 	}

@@ -255,7 +255,7 @@ func (e *decider) postLoose(tx store.Tx, now time.Time) poster {
 
 // watchers returns the users who watch a route.
 func (e *decider) watchers(id int64) []string {
-	if info := e.routes.Load().byID[id]; info != nil {
+	if info := e.rights.Route(id); info != nil {
 		return e.accounts.Table().Watchers(info.Name)
 	}
 	return nil

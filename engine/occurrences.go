@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
@@ -34,7 +35,7 @@ func (e *Schedules) Occurrences(ctx context.Context, by identity.Principal, uuid
 		} else if ended != nil && ended.Ended.After(e.Clock.Now().Add(-endedLasts)) {
 			context = ended.ContextID
 		}
-		if context == 0 || !seesEntry(by, context) {
+		if context == 0 || !access.SeesEntry(by, context) {
 			return change.Absent("schedule entry")
 		}
 		return nil

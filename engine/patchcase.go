@@ -57,7 +57,7 @@ func (e *Cases) readXattrPatch(r store.Reader, req Request, of loadedRef, change
 			dict = dict.Set(c.Key, textLike(h.route.Compiled.Xattr(c.Key), dict, c.Key, c.Text))
 		}
 	}
-	ed := &edit{Edit: machine.Edit{Actor: e.actor(req.By, h.admin)}}
+	ed := &edit{Edit: machine.Edit{Actor: e.rights.Actor(req.By, h.admin)}}
 	if !slices.Equal(dict, h.core.Xattrs) {
 		ed.Xattrs = &dict
 	}

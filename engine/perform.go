@@ -188,7 +188,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 	if draft {
 		c, err = e.performedDraft(r, req, h, t)
 	} else {
-		c, err = e.decider.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
+		c, err = e.decider.decideOn(h, t.event(action, e.rights.Actor(req.By, h.admin)), req)
 	}
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe

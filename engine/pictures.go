@@ -41,7 +41,7 @@ type Drawn struct {
 // that is 0. Errors: errs.NotFound if by may not see the route, or if it has no such
 // version.
 func (e *Pictures) OfRoute(ctx context.Context, by identity.Principal, name string, version int64) (*Drawn, error) {
-	info := e.visibleRoute(by, name)
+	info := e.rights.Visible(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
 	}

@@ -125,7 +125,7 @@ func (e *base) story(r store.Reader, by identity.Principal, s *store.Scenario, f
 // storyRouteNamed returns the stored route that a text names and that is called so
 // now; nil if the caller sees none.
 func (e *base) storyRouteNamed(r store.Reader, by identity.Principal, name, called string) (*storyRoute, error) {
-	info := e.visibleRoute(by, called)
+	info := e.rights.Visible(by, called)
 	if info == nil {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/quota"
@@ -36,12 +37,12 @@ func (e *Routes) PutRoute(ctx context.Context, req Request, name string, yaml bo
 
 // routeNamed returns the route of that name as it is stored, with what its
 // rights are judged by; nil for none.
-func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo, error) {
+func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *access.Route, error) {
 	stored, err := store.OrNil(r.Routes().GetByName(name))
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
-	if info := e.routes.Load().byID[stored.ID]; info != nil && info.Version == stored.Version {
+	if info := e.rights.Route(stored.ID); info != nil && info.Version == stored.Version {
 		return stored, info, nil
 	}
 	// What another unit of the same commit stored: not to be held, for the
@@ -50,7 +51,7 @@ func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo
 	if err != nil {
 		return nil, nil, err
 	}
-	return stored, infoOfCompiled(stored, compiled), nil
+	return stored, access.RouteOf(stored, compiled), nil
 }
 
 // routeChange is a route after a change.
@@ -75,12 +76,12 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		return nil, err
 	}
 	c := &routeChange{created: old == nil}
-	hidden := old != nil && !e.seesRoute(req.By, info)
+	hidden := old != nil && !e.rights.SeesRoute(req.By, info)
 	if hidden {
 		old = nil // told last, of a document that is right
 	}
 	if old != nil {
-		if !e.administersRoute(req.By, info) {
+		if !e.rights.Administers(req.By, info) {
 			return nil, errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
 		}
 		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
@@ -175,7 +176,7 @@ func sceneOfRoute(s *store.Route) change.LockScope {
 // counts the routes in memory.
 func (e *Routes) checkRoutes(author identity.ID) error {
 	n := int64(0)
-	for _, info := range e.routes.Load().list {
+	for _, info := range e.rights.Routes() {
 		if info.AuthorID == author {
 			n++
 		}
@@ -264,7 +265,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 				return nil, err
 			}
 		}
-		c.stored.Brief = document.Form(briefOf(c.compiled))
+		c.stored.Brief = document.Form(access.BriefOf(c.compiled))
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
@@ -287,7 +288,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		}
 		tx.AfterCommit(func() {
 			e.versions.put(c.stored.ID, c.stored.Version, c.compiled, len(c.stored.Source))
-			e.routes.Store(e.routes.Load().with(infoOfCompiled(&c.stored, c.compiled)))
+			e.rights.PutRoute(access.RouteOf(&c.stored, c.compiled))
 		})
 		ev := Event{Kind: EventRoute, Change: ChangeChanged, ID: c.stored.ID, Name: c.stored.Name, Version: c.stored.Version, Time: req.Now}
 		if c.created {

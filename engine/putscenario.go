@@ -203,8 +203,8 @@ func (e *Scenarios) writeScenario(ctx context.Context, tx store.Tx, req Request,
 // namesSeen returns the names of the routes that by sees.
 func (e *base) namesSeen(by identity.Principal) []string {
 	var out []string
-	for _, info := range e.routes.Load().list {
-		if e.seesRoute(by, info) {
+	for _, info := range e.rights.Routes() {
+		if e.rights.SeesRoute(by, info) {
 			out = append(out, info.Name)
 		}
 	}

@@ -48,14 +48,6 @@ func (s *blockedCases) has(id int64) bool {
 	return s.ids[id]
 }
 
-// routeName returns the name of a route, or "" if it was deleted.
-func (e *base) routeName(id int64) string {
-	if info := e.routes.Load().byID[id]; info != nil {
-		return info.Name
-	}
-	return ""
-}
-
 // startBlocked reports whether a hold, or another case of the group that is busy,
 // keeps a case of that route and group from starting; but are the ids of the
 // cases of the same change.
@@ -100,7 +92,7 @@ func (e *decider) whyQueued(r store.Reader, row *store.Case, by identity.Princip
 	}
 	for i := range holds {
 		hold := &holds[i]
-		if !holdCovers(hold, e.routeName(row.RouteID), row.Group) {
+		if !holdCovers(hold, e.rights.RouteName(row.RouteID), row.Group) {
 			continue
 		}
 		why := "An administrator holds it back"
@@ -292,7 +284,7 @@ func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, 
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
 	}
-	if held, err := startBlocked(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
+	if held, err := startBlocked(tx, e.rights.RouteName(row.RouteID), row.Group, id); held || err != nil {
 		return false, err
 	}
 	c, err := e.decider.advanceCase(tx, row, machine.Start{}, now)

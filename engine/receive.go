@@ -81,7 +81,7 @@ func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hoo
 	if err != nil {
 		return nil, s, err
 	}
-	if h == nil || e.routes.Load().byID[h.RouteID] == nil {
+	if h == nil || e.rights.Route(h.RouteID) == nil {
 		return nil, s, ErrNoHook
 	}
 	s, err = hook.SettingsOf(h)
@@ -160,7 +160,7 @@ func (e *Hooks) do(ctx context.Context, req Request, r *hook.Received) (*Outcome
 
 // start starts a case of the hook's route with the request as its input.
 func (e *Hooks) start(ctx context.Context, req Request, r *hook.Received, content []byte, mediaType string) (*Outcome, error) {
-	d := Drop{Route: e.routes.Load().byID[r.Hook.RouteID].Name, Xattrs: r.Xattrs()}
+	d := Drop{Route: e.rights.Route(r.Hook.RouteID).Name, Xattrs: r.Xattrs()}
 	var room int64
 	err := e.Store.View(ctx, func(reader store.Reader) (err error) {
 		if _, err = e.readStart(reader, req, d, nil); err == nil {
@@ -249,7 +249,7 @@ func (e *Hooks) caseOf(ctx context.Context, by identity.Principal, r *hook.Recei
 		row, err = store.OrNil(reader.Cases().Get(id))
 		if err == nil && row != nil && row.RouteID == r.Hook.RouteID {
 			var sees bool
-			if sees, err = e.seesCase(reader, by, row); sees {
+			if sees, err = e.rights.SeesCase(reader, by, row); sees {
 				return err
 			}
 		}

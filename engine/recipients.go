@@ -94,13 +94,13 @@ func (t *notifier) newsFor(by identity.Principal, p *notice.Person) (*machine.Ne
 // sees reports whether by may see a case of the tree.
 func (t *notifier) sees(by identity.Principal, id int64) (bool, error) {
 	if at := t.recipientCases[id]; at != nil && at.change != nil {
-		return t.seesCase(t.tx, by, &at.change.row)
+		return t.rights.SeesCase(t.tx, by, &at.change.row)
 	}
 	row, err := store.OrNil(t.tx.Cases().Get(id))
 	if err != nil || row == nil {
 		return false, err
 	}
-	return t.seesCase(t.tx, by, row)
+	return t.rights.SeesCase(t.tx, by, row)
 }
 
 // notice returns the notice of that kind about that case.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -36,11 +37,11 @@ func (e *Drops) draftOf(r store.Reader, req Request, d Drop) (*redrop, error) {
 		return nil, err
 	}
 	row, err := store.OrNil(r.Cases().Get(alias.CaseID))
-	if row == nil || err != nil || shownState(row) != machine.StateDraft {
+	if row == nil || err != nil || access.ShownState(row) != machine.StateDraft {
 		return nil, err
 	}
 	h, err := e.decider.loadRow(r, req.By, row, nil)
-	if err != nil || !isStarter(req.By, h.core) {
+	if err != nil || !access.IsStarter(req.By, h.core) {
 		return nil, err
 	}
 	old, err := store.OrNil(r.Messages().GetByLabel(row.ID, store.LabelInput))
@@ -53,7 +54,7 @@ func (e *Drops) draftOf(r store.Reader, req Request, d Drop) (*redrop, error) {
 // edit returns what the drop changes of the draft apart from its input.
 func (e *Drops) edit(req Request, again *redrop) (*edit, error) {
 	d, h := again.drop, again.draft
-	ed := &edit{Edit: machine.Edit{Actor: e.actor(req.By, h.admin), Priority: d.Priority}}
+	ed := &edit{Edit: machine.Edit{Actor: e.rights.Actor(req.By, h.admin), Priority: d.Priority}}
 	if d.Title != "" {
 		ed.Title = &d.Title
 	}

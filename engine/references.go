@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 
+	"flowdrive/engine/access"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -53,19 +54,19 @@ func (e *base) contextRef(by identity.Principal, root document.Value, want wante
 // routeRef resolves "route" and "routeId" of a document to a route that by
 // sees and that is usable for what the document asks. What does not resolve
 // is a fault at the key that was given.
-func (e *base) routeRef(by identity.Principal, root document.Value, name string, id int64, usable func(*routeInfo) bool) *routeInfo {
+func (e *base) routeRef(by identity.Principal, root document.Value, name string, id int64, usable func(*access.Route) bool) *access.Route {
 	byName, byID := root.Get("route"), root.Get("routeId")
-	table := e.routes.Load()
-	may := func(info *routeInfo) bool { return info != nil && e.seesRoute(by, info) && usable(info) }
-	var info *routeInfo
+	table := e.rights.Table()
+	may := func(info *access.Route) bool { return info != nil && e.rights.SeesRoute(by, info) && usable(info) }
+	var info *access.Route
 	if byID.Given() && id != 0 {
-		if info = table.byID[id]; !may(info) {
+		if info = table.Route(id); !may(info) {
 			byID.Fail(errs.CodeNotFound, "there is no route %d that may be used here", id)
 			return nil
 		}
 	}
 	if byName.Given() && name != "" {
-		named := table.byName[identity.Fold(name)]
+		named := table.Named(name)
 		if !may(named) {
 			byName.Fail(errs.CodeNotFound, "there is no route %q that may be used here", name)
 			return nil

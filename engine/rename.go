@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -34,7 +35,7 @@ func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite
 	if stored == nil {
 		return nil, change.Absent("schedule entry")
 	}
-	if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+	if !e.rights.MayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may rename an entry of everyone.")
 	}
 	if err := e.CheckCondition(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
@@ -52,7 +53,7 @@ func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite
 	}
 	replaced := there != nil && there.UUID != stored.UUID
 	if replaced {
-		if !e.mayChangeEntry(req.By, there.ContextID, there.AuthorID) {
+		if !e.rights.MayChangeEntry(req.By, there.ContextID, there.AuthorID) {
 			return nil, errs.New(errs.NotAllowed, "Only its author and administrators may replace an entry of everyone.")
 		}
 		if err := e.CheckLocks(tx.Locks(), req, sceneOfEntry(there)); err != nil {
@@ -123,7 +124,7 @@ func (e *Cases) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool
 	if h.given, err = caseName(tx, h.row, h.given); err != nil {
 		return nil, err
 	}
-	if !h.admin && !isStarter(req.By, h.core) {
+	if !h.admin && !access.IsStarter(req.By, h.core) {
 		return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may rename a case.")
 	}
 	if err := notArchived(h.row); err != nil {

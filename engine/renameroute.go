@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -26,10 +27,10 @@ func (e *Routes) RenameRoute(ctx context.Context, req Request, name, newName str
 		if err != nil {
 			return err
 		}
-		if stored == nil || !e.seesRoute(req.By, info) {
+		if stored == nil || !e.rights.SeesRoute(req.By, info) {
 			return change.Absent("route")
 		}
-		if !e.administersRoute(req.By, info) {
+		if !e.rights.Administers(req.By, info) {
 			return errs.New(errs.NotAllowed, "Only the route's administrators may rename it.")
 		}
 		version, err := routeVersion(tx, stored)
@@ -89,7 +90,7 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name 
 	c.stored = *stored
 	c.warnings = e.warningsOf(c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c))
-	stored.Brief = document.Form(briefOf(c.compiled))
+	stored.Brief = document.Form(access.BriefOf(c.compiled))
 	c.stored = *stored
 	if err := tx.Write().Routes().Put(stored); err != nil {
 		return err

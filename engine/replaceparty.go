@@ -51,7 +51,7 @@ func (e *base) reloadRoutes(tx store.Tx) error {
 		return err
 	}
 	tx.AfterCommit(func() {
-		e.versions.replace(func() { e.routes.Store(newRouteTable(list)) })
+		e.versions.replace(func() { e.rights.SetRoutes(list) })
 	})
 	return nil
 }

@@ -69,7 +69,7 @@ func (e *base) withTeams(parties []identity.ID) []identity.ID {
 }
 
 func (e *base) allRoutes() (ids []int64) {
-	for _, info := range e.routes.Load().list {
+	for _, info := range e.rights.Routes() {
 		ids = append(ids, info.ID)
 	}
 	return ids

@@ -31,7 +31,7 @@ func (e *Routes) checkChildren(r store.Reader, by identity.Principal, name strin
 		}
 		of, called := c.compiled, c.meant.Route(child.Get("route").Node.Text)
 		if identity.Fold(called) != identity.Fold(name) {
-			info := e.visibleRoute(by, called)
+			info := e.rights.Visible(by, called)
 			if info == nil {
 				child.Get("route").Fail(errs.CodeNotFound, "there is no route %q that may be used here", called)
 				continue

@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/quota"
 
 	"flowdrive/engine/change"
@@ -19,34 +18,14 @@ import (
 	"flowdrive/store"
 )
 
-// routeInfo is what is kept in memory of each route: the number of its current
-// version, and what its rights are judged by. The version itself is compiled when it
-// is needed (base.use).
-type routeInfo struct {
-	ID        int64
-	Name      string
-	ContextID identity.ID
-	AuthorID  identity.ID
-	Version   int64
-	routeBrief
-}
-
-// routeBrief is what is stored of a route beside its text, so that the server knows
-// whom it is for without compiling it.
-type routeBrief struct {
-	Title    string       `json:"title,omitempty"`
-	Access   route.Access `json:"access"`
-	Children []string     `json:"children,omitempty"` // the routes whose cases it starts as children
-}
-
 // usedRoute is a route with its compiled version.
 type usedRoute struct {
-	routeInfo
+	access.Route
 	Compiled *route.Route
 }
 
 // use returns the route with its current version, compiled.
-func (e *base) use(r store.Reader, info *routeInfo) (*usedRoute, error) {
+func (e *base) use(r store.Reader, info *access.Route) (*usedRoute, error) {
 	compiled, err := e.versions.get(r, info.ID, info.Version)
 	if err != nil {
 		return nil, err
@@ -55,7 +34,7 @@ func (e *base) use(r store.Reader, info *routeInfo) (*usedRoute, error) {
 }
 
 // used is use in a view of its own.
-func (e *base) used(ctx context.Context, info *routeInfo) (used *usedRoute, err error) {
+func (e *base) used(ctx context.Context, info *access.Route) (used *usedRoute, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
 		used, err = e.use(r, info)
 		return err
@@ -63,44 +42,10 @@ func (e *base) used(ctx context.Context, info *routeInfo) (used *usedRoute, err 
 	return used, err
 }
 
-// routeTable is all routes. It is never changed once made.
-type routeTable struct {
-	list   []*routeInfo // by id
-	byID   map[int64]*routeInfo
-	byName map[string]*routeInfo // folded
-}
-
-func newRouteTable(list []*routeInfo) *routeTable {
-	t := &routeTable{list: list, byID: make(map[int64]*routeInfo, len(list)), byName: make(map[string]*routeInfo, len(list))}
-	for _, info := range list {
-		t.byID[info.ID] = info
-		t.byName[identity.Fold(info.Name)] = info
-	}
-	return t
-}
-
-// with returns the table with the route added or replaced.
-func (t *routeTable) with(info *routeInfo) *routeTable {
-	list := slices.Clone(t.list)
-	if i, found := slices.BinarySearchFunc(list, info.ID, byRouteID); found {
-		list[i] = info
-	} else {
-		list = slices.Insert(list, i, info)
-	}
-	return newRouteTable(list)
-}
-
-// without returns the table without the route of that id.
-func (t *routeTable) without(id int64) *routeTable {
-	return newRouteTable(slices.DeleteFunc(slices.Clone(t.list), func(info *routeInfo) bool { return info.ID == id }))
-}
-
-func byRouteID(info *routeInfo, id int64) int { return cmp.Compare(info.ID, id) }
-
 // loadRoutes reads all routes into the table. What is compiled is only what an
 // earlier release has stored without a brief.
 func (e *base) loadRoutes(ctx context.Context) error {
-	var list []*routeInfo
+	var list []*access.Route
 	var without []store.Route
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		list, without, err = readRoutes(r)
@@ -109,7 +54,7 @@ func (e *base) loadRoutes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.routes.Store(newRouteTable(list))
+	e.rights.SetRoutes(list)
 	for i := range without {
 		err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Routes().PutBrief(&without[i]) })
 		if err != nil {
@@ -121,12 +66,12 @@ func (e *base) loadRoutes(ctx context.Context) error {
 
 // readRoutes reads all routes without their texts, as the reader has them. Those
 // without a brief are compiled; they are returned with theirs.
-func readRoutes(r store.Reader) (list []*routeInfo, without []store.Route, err error) {
+func readRoutes(r store.Reader) (list []*access.Route, without []store.Route, err error) {
 	stored, err := r.Routes().Briefs()
 	if err != nil {
 		return nil, nil, err
 	}
-	list = make([]*routeInfo, len(stored))
+	list = make([]*access.Route, len(stored))
 	for i := range stored {
 		s := &stored[i]
 		if len(s.Brief) == 0 {
@@ -134,7 +79,7 @@ func readRoutes(r store.Reader) (list []*routeInfo, without []store.Route, err e
 			if err != nil {
 				return nil, nil, err
 			}
-			s.Brief = document.Form(briefOf(compiled))
+			s.Brief = document.Form(access.BriefOf(compiled))
 			without = append(without, *s)
 		}
 		if list[i], err = infoOf(r, s); err != nil {
@@ -144,22 +89,11 @@ func readRoutes(r store.Reader) (list []*routeInfo, without []store.Route, err e
 	return list, without, nil
 }
 
-// briefOf returns the brief of a route.
-func briefOf(compiled *route.Route) routeBrief {
-	b := routeBrief{Title: compiled.Title, Access: compiled.Access}
-	for i := range compiled.Actions {
-		if child := compiled.Actions[i].Child; child != nil && !slices.Contains(b.Children, child.Route) {
-			b.Children = append(b.Children, child.Route)
-		}
-	}
-	return b
-}
-
 // infoOf returns what is kept in memory of a stored route. Names in its brief mean
 // what they mean in the route.
-func infoOf(r store.Reader, s *store.Route) (*routeInfo, error) {
-	info := &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version}
-	if err := json.Unmarshal(s.Brief, &info.routeBrief); err != nil {
+func infoOf(r store.Reader, s *store.Route) (*access.Route, error) {
+	info := &access.Route{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version}
+	if err := json.Unmarshal(s.Brief, &info.Brief); err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read the brief of route %d", s.ID), err)
 	}
 	meant, err := meantIn(r, s.ID, s.Version)
@@ -175,11 +109,6 @@ func infoOf(r store.Reader, s *store.Route) (*routeInfo, error) {
 		info.Children[i] = meant.Route(info.Children[i])
 	}
 	return info, nil
-}
-
-// infoOfCompiled returns what is kept in memory of a route that has just been compiled.
-func infoOfCompiled(s *store.Route, compiled *route.Route) *routeInfo {
-	return &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, routeBrief: briefOf(compiled)}
 }
 
 // compileVersion compiles a stored version. It also returns the length of its source.
@@ -211,19 +140,10 @@ func parseNamed(ref Ref, body []byte) (*document.Node, error) {
 	return document.Parse(body, strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
 }
 
-// visibleRoute returns the route that by sees under that name, or nil.
-func (e *base) visibleRoute(by identity.Principal, name string) *routeInfo {
-	info := e.routes.Load().byName[identity.Fold(name)]
-	if info == nil || !e.seesRoute(by, info) {
-		return nil
-	}
-	return info
-}
-
 // Route returns a route by its name. Errors: errs.NotFound if by may not see
 // it.
 func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
-	info := e.visibleRoute(by, name)
+	info := e.rights.Visible(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
 	}
@@ -244,8 +164,8 @@ func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) 
 
 // MayStart reports whether by may start cases of the route of that name.
 func (e *Routes) MayStart(by identity.Principal, name string) bool {
-	info := e.visibleRoute(by, name)
-	return info != nil && e.mayStart(by, info)
+	info := e.rights.Visible(by, name)
+	return info != nil && e.rights.MayStart(by, info)
 }
 
 // Routes returns the routes that by sees, by id.
@@ -265,12 +185,12 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 	if err != nil {
 		return nil, err
 	}
-	table := e.routes.Load()
+	table := e.rights.Table()
 	var out []Resource
 	for i := range stored {
 		s := &stored[i]
-		info := table.byID[s.ID]
-		if info == nil || s.ID <= f.After || !e.seesRoute(by, info) || !e.inContext(by, f.Context, s.ContextID) {
+		info := table.Route(s.ID)
+		if info == nil || s.ID <= f.After || !e.rights.SeesRoute(by, info) || !e.rights.InContext(by, f.Context, s.ContextID) {
 			continue
 		}
 		if f.Query != "" && !strings.Contains(identity.Fold(info.Name+" "+info.Title), identity.Fold(f.Query)) {
@@ -282,33 +202,6 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 		}
 	}
 	return out, nil
-}
-
-// contextMine is the filter for all contexts that are the caller's.
-const contextMine = "mine"
-
-// inContext reports whether the context passes a filter: a name, an id,
-// contextMine, or "" for all.
-func (e *base) inContext(by identity.Principal, filter string, context identity.ID) bool {
-	switch filter {
-	case "":
-		return true
-	case contextMine:
-		return by.In(context)
-	}
-	return e.contextID(filter) == context
-}
-
-// contextID returns the id of a context given by name or number, or 0 if there
-// is none.
-func (e *base) contextID(text string) identity.ID {
-	if p := e.directory().ByName(identity.Name(text)); p != nil {
-		return p.ID
-	}
-	if id, err := strconv.ParseInt(text, 10, 64); err == nil && e.directory().ByID(identity.ID(id)) != nil {
-		return identity.ID(id)
-	}
-	return 0
 }
 
 func (e *Routes) routeResource(by identity.Principal, s *store.Route, scenario *store.Scenario) *Resource {
@@ -327,7 +220,7 @@ func (e *Routes) routeResource(by identity.Principal, s *store.Route, scenario *
 // RouteVersions returns every version of a route that was ever stored,
 // ascending. Errors: errs.NotFound if by may not see the route.
 func (e *Routes) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
-	info := e.visibleRoute(by, name)
+	info := e.rights.Visible(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
 	}
@@ -348,19 +241,4 @@ func (e *Routes) RouteVersions(ctx context.Context, by identity.Principal, name 
 		}
 	}
 	return out, nil
-}
-
-// SeenRoute implements account.Routes.
-func (e *base) SeenRoute(by identity.Principal, name string) (spelled string, ok bool) {
-	info := e.visibleRoute(by, name)
-	if info == nil {
-		return "", false
-	}
-	return info.Name, true
-}
-
-// SeesCases implements account.Routes.
-func (e *base) SeesCases(by identity.Principal, name string) bool {
-	info := e.visibleRoute(by, name)
-	return by.Admin() || info != nil && e.administersRoute(by, info)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/hook"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -20,7 +21,7 @@ import (
 // the author sees, and what the hooks of the stored route write. Of the parents of a
 // route nothing is told but that they fill its roles.
 func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Route) (route.Others, error) {
-	compiled := func(info *routeInfo) *route.Route {
+	compiled := func(info *access.Route) *route.Route {
 		used, err := e.use(r, info)
 		if err != nil {
 			e.log.Warn().Err(err).Str("route", info.Name).Msg("routes: cannot look at a route for the warnings of another one")
@@ -30,15 +31,15 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 	}
 	others := route.Others{
 		Find: func(name string) *route.Route {
-			info := e.visibleRoute(by, name)
+			info := e.rights.Visible(by, name)
 			if info == nil {
 				return nil
 			}
 			return compiled(info)
 		},
 		Parents: func(name string) (parents []*route.Route) {
-			for _, info := range e.routes.Load().list {
-				if !info.startsChildren(name) {
+			for _, info := range e.rights.Routes() {
+				if !info.StartsChildren(name) {
 					continue
 				}
 				if parent := compiled(info); parent != nil {
@@ -99,7 +100,7 @@ func (e *Routes) unknownNames(r *route.Route) (out []errs.Fault) {
 		}
 	}
 	for _, p := range r.Started() {
-		if e.routes.Load().byName[identity.Fold(p.Name)] == nil && identity.Fold(p.Name) != identity.Fold(r.Name) {
+		if e.rights.Named(p.Name) == nil && identity.Fold(p.Name) != identity.Fold(r.Name) {
 			warn(p, "there is no route %q yet", p.Name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -39,12 +40,12 @@ func (e *Scenarios) Scenarios(ctx context.Context, by identity.Principal) ([]Res
 		all, err = r.Scenarios().List(by.ID)
 		return err
 	})
-	table := e.routes.Load()
+	table := e.rights.Table()
 	besideSeen := map[string]bool{} // routes that by sees with a scenario
 	var out []Resource
 	for i := range all {
-		info := table.byID[all[i].RouteID]
-		if info == nil || !e.seesRoute(by, info) {
+		info := table.Route(all[i].RouteID)
+		if info == nil || !e.rights.SeesRoute(by, info) {
 			continue
 		}
 		besideSeen[identity.Fold(info.Name)] = true
@@ -62,7 +63,7 @@ func (e *Scenarios) Scenarios(ctx context.Context, by identity.Principal) ([]Res
 type scenarioPlace struct {
 	name   string // of the route, as it is spelled
 	row    *store.Route
-	route  *routeInfo      // that the user sees, nil for none
+	route  *access.Route   // that the user sees, nil for none
 	stored *store.Scenario // nil for none
 }
 
@@ -74,7 +75,7 @@ func (e *base) scenarioAt(r store.Reader, by identity.Principal, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	if row != nil && e.seesRoute(by, info) {
+	if row != nil && e.rights.SeesRoute(by, info) {
 		at.name, at.row, at.route = row.Name, row, info
 		if at.stored, err = store.OrNil(r.Scenarios().OfRoute(row.ID)); err != nil || at.stored != nil {
 			return at, err
@@ -114,7 +115,7 @@ func (at *scenarioPlace) waits() bool { return at.stored != nil && at.stored.Rou
 // mayChange returns why by may not change the scenario there, nil if by may: who may
 // change the route may change its scenario, and everyone has what waits for themself.
 func (e *base) mayChangeScenario(by identity.Principal, at *scenarioPlace) error {
-	if at.route != nil && !e.administersRoute(by, at.route) {
+	if at.route != nil && !e.rights.Administers(by, at.route) {
 		return errs.New(errs.NotAllowed, "Only the route's administrators may change its scenario.")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
@@ -113,7 +114,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	}
 	s.relations = slices.DeleteFunc(s.relations, func(l machine.Relation) bool { return l.Case == 0 })
 	party, contextErr := e.contextRef(req.By, root, wantedContext{id: s.contextID, name: s.context})
-	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
+	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *access.Route) bool { return e.rights.MayStart(req.By, info) })
 	var used *usedRoute
 	if info != nil {
 		if used, err = e.use(r, info); err != nil {
@@ -149,7 +150,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 // route's own rules assign are allowed, so that a copy of a case starts as the
 // case did.
 func (e *Cases) judgeRoles(req Request, b *newCase) error {
-	if e.administersRoute(req.By, &b.info.routeInfo) {
+	if e.rights.Administers(req.By, &b.info.Route) {
 		return nil
 	}
 	c := &machine.Case{Starter: string(b.starter.Name), Roles: b.roles, Stakeholders: b.stakeholders, Xattrs: b.xattrs}

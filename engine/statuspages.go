@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/status"
@@ -163,14 +164,14 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 	late := &status.Late{Zone: l.zone}
 	// Of an administrator of the server OwnOnly would leave out what has failed in the
 	// routes that they administer.
-	administered := l.administered(l.by)
+	administered := l.rights.Administered(l.by)
 	failed, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: len(administered) == 0, State: string(machine.Failed), Limit: mostLateCases})
 	if err != nil {
 		return nil, err
 	}
 	err = l.Store.View(ctx, func(r store.Reader) error {
 		lists := machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
-		filter := store.TaskFilter{Lists: lists, Parties: withContexts(l.by, l.represented(l.by)), Routes: administered, Limit: mostLateCases}
+		filter := store.TaskFilter{Lists: lists, Parties: access.WithContexts(l.by, l.rights.Represented(l.by)), Routes: administered, Limit: mostLateCases}
 		rows, err := r.Cases().WithTasks(filter)
 		if err != nil {
 			return err
@@ -216,9 +217,9 @@ func (l *statusLook) lateIn(r store.Reader, row *store.Case, late *status.Late) 
 	if err != nil {
 		return err
 	}
-	actor := l.actor(l.by, l.by.Admin())
-	if info := l.routes.Load().byID[c.RouteID]; info != nil {
-		actor.RouteAdmin = l.administersRoute(l.by, info)
+	actor := l.rights.Actor(l.by, l.by.Admin())
+	if info := l.rights.Route(c.RouteID); info != nil {
+		actor.RouteAdmin = l.rights.Administers(l.by, info)
 	}
 	waits := machine.Waits(c, compiled)
 	for _, task := range machine.Tasks(c, compiled, actor) {

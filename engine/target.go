@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
@@ -110,7 +111,7 @@ func (e *Locks) entryTarget(r store.Reader, by identity.Principal, t Target) (*t
 		return unmapped(by, t.Ref, "schedule entry")
 	}
 	out := &targeted{LockScope: change.ScopeOf(store.EntryKey(stored.UUID)), version: entryVersion(stored, given, t.Ref)}
-	if !e.mayChangeEntry(by, stored.ContextID, stored.AuthorID) {
+	if !e.rights.MayChangeEntry(by, stored.ContextID, stored.AuthorID) {
 		out.refused = errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
 	}
 	return out, nil
@@ -150,10 +151,10 @@ func (e *Locks) caseTarget(r store.Reader, by identity.Principal, t Target) (*ta
 // mayEditCase reports whether by may change anything of the case by a PUT
 // (judgeEdit judges what).
 func (e *Locks) mayEditCase(by identity.Principal, h *loadedCase) bool {
-	if h.admin || isStarter(by, h.core) {
+	if h.admin || access.IsStarter(by, h.core) {
 		return true
 	}
-	actor := e.actor(by, false)
+	actor := e.rights.Actor(by, false)
 	return slices.ContainsFunc(h.route.Compiled.Xattrs, func(x route.Xattr) bool {
 		other, _ := h.core.Xattrs.Get(x.Key)
 		other.Text += "?"
@@ -163,7 +164,7 @@ func (e *Locks) mayEditCase(by identity.Principal, h *loadedCase) bool {
 
 func (e *Locks) routeTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	stored, info, err := e.routeNamed(r, t.Name)
-	if err != nil || stored == nil || !e.seesRoute(by, info) {
+	if err != nil || stored == nil || !e.rights.SeesRoute(by, info) {
 		return &targeted{}, err
 	}
 	version, err := routeVersion(r, stored)
@@ -171,7 +172,7 @@ func (e *Locks) routeTarget(r store.Reader, by identity.Principal, t Target) (*t
 		return nil, err
 	}
 	out := &targeted{LockScope: change.ScopeOf(store.RouteKey(stored.ID)), version: version}
-	if !e.administersRoute(by, info) {
+	if !e.rights.Administers(by, info) {
 		out.refused = errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
 	}
 	return out, nil
@@ -216,7 +217,7 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 		return nil, change.Absent("enabled action")
 	}
 	out.LockScope = change.ScopeOf(store.TaskKey(h.row.ID, t.Name))
-	if !h.admin && !machine.MayPerform(h.core, h.route.Compiled, t.Name, e.actor(by, false)) {
+	if !h.admin && !machine.MayPerform(h.core, h.route.Compiled, t.Name, e.rights.Actor(by, false)) {
 		out.refused = errs.New(errs.NotAllowed, "You may not perform this action.")
 	}
 	return out, nil

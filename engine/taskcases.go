@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -81,7 +82,7 @@ type userTasks struct {
 	mu      sync.Mutex
 	changes uint64 // of the store
 	table   *account.Table
-	routes  *routeTable
+	routes  *access.Table
 	absent  string
 	cases   []*TaskCase // by id; replaced, never changed in place
 	used    int64
@@ -122,12 +123,12 @@ func (e *Cases) TaskCases(ctx context.Context, by identity.Principal) ([]*TaskCa
 	u := e.taskCases.of(by.ID)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	absent := e.represented(by)
+	absent := e.rights.Represented(by)
 	var whom strings.Builder
 	for i := range absent {
 		whom.WriteString(strconv.FormatInt(int64(absent[i].ID), 10) + " ")
 	}
-	changes, table, routes := e.Store.Changes(), e.accounts.Table(), e.routes.Load()
+	changes, table, routes := e.Store.Changes(), e.accounts.Table(), e.rights.Table()
 	same := u.table == table && u.routes == routes && u.absent == whom.String()
 	if same && u.changes == changes && u.cases != nil {
 		return u.cases, nil
@@ -153,7 +154,7 @@ func (e *Cases) TaskCases(ctx context.Context, by identity.Principal) ([]*TaskCa
 // readTaskCases reads the cases that have changed since they were known.
 func (e *Cases) readTaskCases(r store.Reader, by identity.Principal, known map[int64]*TaskCase) ([]*TaskCase, error) {
 	const all = machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
-	revisions, err := r.Cases().TaskRevisions(store.TaskFilter{Lists: all, Parties: withContexts(by, e.represented(by)), Routes: e.administered(by)})
+	revisions, err := r.Cases().TaskRevisions(store.TaskFilter{Lists: all, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by)})
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +217,8 @@ func (l *lister) taskCase(row *store.Case) (*TaskCase, error) {
 // actsAs sets whether the reader administers the route of the case.
 func (l *lister) actsAs(c *machine.Case) {
 	l.actor.RouteAdmin = l.by.Admin()
-	if info := l.routes.Load().byID[c.RouteID]; info != nil {
-		l.actor.RouteAdmin = l.administersRoute(l.by, info)
+	if info := l.rights.Route(c.RouteID); info != nil {
+		l.actor.RouteAdmin = l.rights.Administers(l.by, info)
 	}
 }
 

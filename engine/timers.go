@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
@@ -76,7 +77,7 @@ func (e *Cases) judgeTimer(by identity.Principal, h *loadedCase, name string) er
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
 	case h.row.Archived != 0:
 		return notArchived(h.row)
-	case machine.MaySetTimer(h.core, h.route.Compiled, name, e.actor(by, h.admin), isStarter(by, h.core)):
+	case machine.MaySetTimer(h.core, h.route.Compiled, name, e.rights.Actor(by, h.admin), access.IsStarter(by, h.core)):
 		return nil
 	}
 	if _, _, ofAction := route.SplitTimer(name); ofAction {
@@ -105,7 +106,7 @@ func (e *Cases) PutTimer(ctx context.Context, req Request, id int64, name string
 		}
 		var c *caseChange
 		if limit != nil {
-			event := machine.SetTimer{Timer: name, Actor: e.actor(req.By, h.admin), Limit: *limit}
+			event := machine.SetTimer{Timer: name, Actor: e.rights.Actor(req.By, h.admin), Limit: *limit}
 			if c, err = e.decider.decideOn(h, event, req); err != nil {
 				return nil, err
 			}

@@ -87,7 +87,7 @@ func (e *decider) hasStaff(c *machine.Case, task machine.Unstaffed) bool {
 // allAdmins returns the parties that administer a route, those who administer the
 // server included.
 func (e *decider) allAdmins(routeID int64) []string {
-	parties := e.routeAdmins(routeID)
+	parties := e.rights.Admins(routeID)
 	for _, p := range e.directory().Parties() {
 		if p.Kind == identity.User && p.Admin {
 			parties = append(parties, string(p.Name))

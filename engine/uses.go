@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
@@ -26,7 +27,7 @@ func href(elements ...string) string {
 	return out
 }
 
-func useOfRoute(info *routeInfo) change.Use {
+func useOfRoute(info *access.Route) change.Use {
 	title := info.Title
 	if title == "" {
 		title = info.Name
@@ -64,7 +65,7 @@ func (e *base) PartyUses(r store.Reader, by identity.Principal, p *store.Party) 
 			uses.Add(by.Admin(), useOfParty(other))
 		}
 	}
-	for _, info := range e.routes.Load().list {
+	for _, info := range e.rights.Routes() {
 		names := info.ContextID == p.ID || info.AuthorID == p.ID
 		if !names {
 			used, err := e.use(r, info)
@@ -74,7 +75,7 @@ func (e *base) PartyUses(r store.Reader, by identity.Principal, p *store.Party) 
 			names = routeNames(used.Compiled, p.Name)
 		}
 		if names {
-			uses.Add(e.seesRoute(by, info), useOfRoute(info))
+			uses.Add(e.rights.SeesRoute(by, info), useOfRoute(info))
 		}
 	}
 	entries, err := r.Entries().List(store.EntryFilter{})
@@ -87,11 +88,11 @@ func (e *base) PartyUses(r store.Reader, by identity.Principal, p *store.Party) 
 			if err != nil {
 				return uses, err
 			}
-			uses.Add(seesEntry(by, s.ContextID), use)
+			uses.Add(access.SeesEntry(by, s.ContextID), use)
 		}
 	}
 	if err := e.eachCaseNaming(r, p.Name, func(row *store.Case, c *machine.Case, _ *route.Route) error {
-		sees, err := e.seesCase(r, by, row)
+		sees, err := e.rights.SeesCase(r, by, row)
 		uses.Add(sees, useOfCase(c))
 		return err
 	}); err != nil {
@@ -141,9 +142,9 @@ func (e *base) eachCaseNaming(r store.Reader, name identity.Name, f func(row *st
 // routeUses returns what uses a route: open cases, the schedule entries that name
 // it, and the routes that start cases of it.
 func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.Route) (uses change.Uses, err error) {
-	for _, info := range e.routes.Load().list {
-		if info.ID != stored.ID && info.startsChildren(stored.Name) {
-			uses.Add(e.seesRoute(by, info), useOfRoute(info))
+	for _, info := range e.rights.Routes() {
+		if info.ID != stored.ID && info.StartsChildren(stored.Name) {
+			uses.Add(e.rights.SeesRoute(by, info), useOfRoute(info))
 		}
 	}
 	entries, err := r.Entries().List(store.EntryFilter{RouteID: stored.ID})
@@ -155,7 +156,7 @@ func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.
 		if err != nil {
 			return uses, err
 		}
-		uses.Add(seesEntry(by, entries[i].ContextID), use)
+		uses.Add(access.SeesEntry(by, entries[i].ContextID), use)
 	}
 	rows, err := r.Cases().List(store.CaseFilter{RouteID: stored.ID})
 	if err != nil {
@@ -166,7 +167,7 @@ func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.
 		if !open(machine.Life(row.State)) {
 			continue
 		}
-		sees, err := e.seesCase(r, by, row)
+		sees, err := e.rights.SeesCase(r, by, row)
 		if err != nil {
 			return uses, err
 		}
@@ -174,12 +175,6 @@ func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.
 		uses.Add(sees, change.Use{Href: href("Workflow", "Cases", fmt.Sprint(row.ID)+".json"), Kind: "case", Title: title})
 	}
 	return uses, nil
-}
-
-// startsChildren reports whether cases of the route start cases of another one as
-// children.
-func (info *routeInfo) startsChildren(name string) bool {
-	return slices.ContainsFunc(info.Children, func(child string) bool { return identity.Fold(child) == identity.Fold(name) })
 }
 
 // documentUses returns the schedule entries that need a document, or one below a
@@ -202,7 +197,7 @@ func (e *base) documentUses(r store.Reader, by identity.Principal, at change.Doc
 		if err != nil {
 			return uses, err
 		}
-		uses.Add(seesEntry(by, entries[i].ContextID), use)
+		uses.Add(access.SeesEntry(by, entries[i].ContextID), use)
 	}
 	return uses, nil
 }

@@ -31,7 +31,7 @@ func (e *decider) vacate(tx store.Tx, req change.Request, row *store.Case, p *st
 	if err != nil {
 		return err
 	}
-	change, err := e.decideOn(h, machine.Vacate{Actor: e.actor(req.By, true), User: string(p.Name)}, req)
+	change, err := e.decideOn(h, machine.Vacate{Actor: e.rights.Actor(req.By, true), User: string(p.Name)}, req)
 	if errs.Is(err, errs.CaseNotOpen) {
 		return nil // its parent has moved on: nobody can do anything in it
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
@@ -80,7 +81,7 @@ func (e *Cases) Worklist(ctx context.Context, by identity.Principal, list Workli
 // taskFilter returns what the store is asked for. What else the filter says is
 // judged task by task, of as many cases at a time as a page is likely to take.
 func (e *Cases) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
-	filter := store.TaskFilter{Lists: list.list(), Parties: withContexts(by, e.represented(by)), Routes: e.administered(by), Limit: f.Limit}
+	filter := store.TaskFilter{Lists: list.list(), Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by), Limit: f.Limit}
 	const many = 500
 	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
 		filter.Limit = max(f.Limit, many)
@@ -104,7 +105,7 @@ type lister struct {
 }
 
 func (e *Cases) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
-	return &lister{Cases: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
+	return &lister{Cases: e, r: r, by: by, actor: e.rights.Actor(by, false), list: list.list(), f: f}
 }
 
 // addAll appends the tasks of cases.
@@ -177,10 +178,10 @@ func (l *lister) passes(row *store.Case, c *machine.Case) bool {
 	switch l.f.Context {
 	case "":
 		return true
-	case contextMine:
+	case access.Mine:
 		return l.by.In(row.ContextID)
 	}
-	return l.contextID(l.f.Context) == row.ContextID
+	return l.rights.ContextID(l.f.Context) == row.ContextID
 }
 
 // asksOf asks the filter that is about titles: of the case, and of the task.

@@ -24,7 +24,7 @@ func rows() []row {
 		{what: "the drive and the pages; what is done with a whole data folder", packages: []string{"davfs", "web", "internal/simulate", "store/backup", "store/check"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
-		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/expiry", "engine/files", "engine/hook", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/scratch", "engine/status"}},
+		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/access", "engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/expiry", "engine/files", "engine/hook", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/scratch", "engine/status"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},

@@ -1,4 +1,4 @@
-package engine
+package access
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 	"flowdrive/store"
 )
 
-// represented returns those whose active deputy by is, as principals.
-func (e *base) represented(by identity.Principal) []identity.Principal {
-	d := e.directory()
-	parties := d.RepresentedBy(by.ID, e.Clock.Now())
+// Represented returns those whose active deputy by is, as principals.
+func (g *Rights) Represented(by identity.Principal) []identity.Principal {
+	d := g.directory()
+	parties := d.RepresentedBy(by.ID, g.now())
 	if len(parties) == 0 {
 		return nil
 	}
@@ -26,17 +26,17 @@ func (e *base) represented(by identity.Principal) []identity.Principal {
 }
 
 // deputyFor returns the same as the core sees them.
-func (e *base) deputyFor(by identity.Principal) []machine.Absent {
+func (g *Rights) deputyFor(by identity.Principal) []machine.Absent {
 	var out []machine.Absent
-	for _, p := range e.represented(by) {
+	for _, p := range g.Represented(by) {
 		out = append(out, machine.Absent{Name: string(p.Name), Contexts: contextNames(p)})
 	}
 	return out
 }
 
-// withContexts returns the ids of by's contexts and of those of the absent
-// users. seesListed removes what by may not see for them.
-func withContexts(by identity.Principal, absent []identity.Principal) []identity.ID {
+// WithContexts returns the ids of by's contexts and of those of the absent
+// users. SeesListed removes what by may not see for them.
+func WithContexts(by identity.Principal, absent []identity.Principal) []identity.ID {
 	if len(absent) == 0 {
 		return by.Contexts()
 	}
@@ -74,7 +74,7 @@ func (p *players) among(by identity.Principal, parties []string) bool {
 		switch name {
 		case machine.PartyAdmins: // of the route, who see it in any role
 		case machine.PartyStakeholders:
-			if by.InAny(names(p.Stakeholders)) {
+			if by.InAny(Names(p.Stakeholders)) {
 				return true
 			}
 		default:
@@ -86,10 +86,10 @@ func (p *players) among(by identity.Principal, parties []string) bool {
 	return false
 }
 
-// seesListed reports whether by may see a case that was found through one of
+// SeesListed reports whether by may see a case that was found through one of
 // by's contexts or of those of the absent users. The case's form says which it
 // was.
-func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *store.Case) (bool, error) {
+func (g *Rights) SeesListed(r store.Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *store.Case) (bool, error) {
 	if by.In(row.ContextID) || by.In(row.StarterID) {
 		return true, nil
 	}
@@ -97,7 +97,7 @@ func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identi
 	if err != nil {
 		return false, err
 	}
-	if by.InAny(names(form.Stakeholders)) {
+	if by.InAny(Names(form.Stakeholders)) {
 		return true, nil
 	}
 	for _, parties := range form.Roles {
@@ -105,11 +105,11 @@ func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identi
 			return true, nil
 		}
 	}
-	info := e.routes.Load().byID[row.RouteID]
-	if !ownOnly && info != nil && e.administersRoute(by, info) {
+	info := g.Route(row.RouteID)
+	if !ownOnly && info != nil && g.Administers(by, info) {
 		return true, nil
 	}
-	if shownState(row) == machine.StateDraft {
+	if ShownState(row) == machine.StateDraft {
 		return false, nil // its author's alone
 	}
 	if form.seenByDeputy(absent) {
@@ -122,9 +122,9 @@ func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identi
 }
 
 // seesAsDeputy reports whether by sees the case only for whom it stands in.
-func (e *base) seesAsDeputy(r store.Reader, by identity.Principal, row *store.Case) (bool, error) {
-	absent := e.represented(by)
-	if len(absent) == 0 || shownState(row) == machine.StateDraft {
+func (g *Rights) seesAsDeputy(r store.Reader, by identity.Principal, row *store.Case) (bool, error) {
+	absent := g.Represented(by)
+	if len(absent) == 0 || ShownState(row) == machine.StateDraft {
 		return false, nil
 	}
 	form, err := readPlayers(row)
