@@ -1,8 +1,9 @@
 package access
 
 import (
-	"flowdrive/internal/identity"
 	"strconv"
+
+	"flowdrive/internal/identity"
 )
 
 // Visible returns the route that by sees under that name, or nil.
