@@ -71,7 +71,7 @@ func areaOf(path string) area {
 	case "hook":
 		return areaHook
 	case "ui", "assets", "login", "logout", "tasks", "cases", "routes", "schedule", "late", "documents", "attachments", "search", "account", "mount", "admin",
-		"sandbox", "keys":
+		"sandbox", "keys", "docs":
 		return areaPages
 	case "events":
 		return areaEvents

@@ -133,6 +133,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		h.Del(stale)
 	}
 	a.headers(h)
+	h.Add("Link", `</docs/problems/`+string(a.err.Kind)+`>; rel="help"`)
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")

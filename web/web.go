@@ -13,6 +13,7 @@
 //	login.go     log-in and log-out
 //	words.go     times and numbers as people read them
 //	assets.go    style sheet, icons
+//	manual.go    the manual at /docs/
 package web
 
 import (
@@ -77,6 +78,7 @@ type pages struct {
 	built     map[string]bool               // first segments of the addresses that there are
 	assets    *assets
 	notices   *notices
+	manual    theManual
 	origins   *http.CrossOriginProtection
 }
 
@@ -130,6 +132,7 @@ func (p *pages) all() []page {
 		adminPages(),
 		sandboxPages(),
 		accountPages(),
+		manualPages(),
 	)
 }
 

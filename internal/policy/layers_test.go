@@ -28,8 +28,8 @@ func rows() []row {
 		{what: "how something is changed", packages: []string{"engine/change"}},
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
-		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/diagram", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
-		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/layered", "internal/link", "internal/mediatype", "internal/password", "internal/plaintext", "internal/webhook"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/diagram", "route/expr", "route/jq", "internal/ical", "internal/manual", "schema"}, pure: true},
+		{what: "vocabulary", packages: []string{"docs", "internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/layered", "internal/link", "internal/mediatype", "internal/password", "internal/plaintext", "internal/webhook"}, pure: true},
 	}
 }
 
