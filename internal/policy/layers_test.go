@@ -26,6 +26,7 @@ func rows() []row {
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/access", "engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/expiry", "engine/files", "engine/hook", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/scratch", "engine/status"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},
+		{what: "the statements of all databases", packages: []string{"store/relational"}},
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/diagram", "route/expr", "route/jq", "internal/ical", "internal/manual", "schema"}, pure: true},

@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 // digest returns the digest of a text.
@@ -252,21 +253,14 @@ func TestReferences(t *testing.T) {
 	expect("one deleted", map[string]int64{"a": 4, "b": 0})
 
 	// What belongs to a case goes with it.
-	purge := newUnit(nil)
-	purge.f = func(t *tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, query := range []string{`DELETE FROM messages`, `DELETE FROM case_access`, `DELETE FROM open_cases`, `DELETE FROM cases`} {
-			if _, err := t.c.exec(query); err != nil {
+			if _, err := relational.ConnOf(tx).Exec(query); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-	if err := db.submit(t.Context(), purge); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.await(t.Context(), purge); err != nil {
-		t.Fatal(err)
-	}
+	})
 	expect("the case has gone", map[string]int64{"a": 1, "b": 0})
 	mustView(t, db, func(r store.Reader) error {
 		_, err := r.Attachments().Get(bound.UUID)

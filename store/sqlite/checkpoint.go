@@ -25,6 +25,7 @@ type checkpointer struct {
 	armed atomic.Bool
 	count atomic.Int64 // commits
 	units atomic.Int64 // since the log was looked at
+	done  atomic.Int64 // checkpoints
 }
 
 // committed counts a commit of that many units, and wakes the checkpointer if
@@ -91,12 +92,12 @@ const (
 // grown enough.
 func (db *DB) runCheckpoint(c *conn) error {
 	var busy, logged, done int
-	if _, err := c.row(measureLog).scan(&busy, &logged, &done); err != nil || logged-done < checkpointFrom {
+	if _, err := c.Row(measureLog).Scan(&busy, &logged, &done); err != nil || logged-done < checkpointFrom {
 		return err
 	}
-	if _, err := c.row(passCheckpoint).scan(&busy, &logged, &done); err != nil {
+	if _, err := c.Row(passCheckpoint).Scan(&busy, &logged, &done); err != nil {
 		return err
 	}
-	db.stats.checkpoints.Add(1)
+	db.checkpoint.done.Add(1)
 	return nil
 }

@@ -6,14 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strconv"
-	"sync/atomic"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store/relational"
 )
 
 // autoCheckpoint is the length of the log, in pages, at which the writer
@@ -92,34 +91,11 @@ func openPool(dsn string, connections int) (*sql.DB, error) {
 	return pool, nil
 }
 
-// conn is a connection with the statements that were prepared on it. It is for
-// one goroutine at a time.
-//
-// Its statements run without a deadline: under a context that can end, the
-// driver starts a goroutine for each one. Waiting is bounded at the places
-// where it can be long: in the queue of the writer and before a free reader.
+// conn is a connection that is pinned in its pool.
 type conn struct {
-	raw    *sql.Conn
-	driver driver.Conn           // that raw has pinned
-	stmts  map[string]*statement // by text
-	ran    *atomic.Int64         // statements
-	memory *memory               // of the whole database
-
-	// What the arguments of the next statement are made in.
-	columns []column
-	args    []any
-	view    viewState
+	*relational.Conn
+	raw *sql.Conn
 }
-
-// viewState is how far the snapshot of a View is: many decisions rest on what
-// is in memory alone and never ask for one.
-type viewState int
-
-const (
-	noView   viewState = iota
-	viewing            // it begins with the first statement
-	snapshot           // it has begun
-)
 
 // connect pins a connection of the pool, makes the settings and checks all.
 func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragmas []pragma) (*conn, error) {
@@ -127,8 +103,8 @@ func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragma
 	if err != nil {
 		return nil, failure("open the database", err)
 	}
-	c := &conn{raw: raw, stmts: map[string]*statement{}, ran: &db.stats.statements, memory: &db.memory}
-	if err := raw.Raw(func(pinned any) error { return c.pin(pinned) }); err != nil {
+	c := &conn{raw: raw}
+	if c.Conn, err = db.pinned(raw); err != nil {
 		return nil, errors.Join(failure("open the database", err), c.close())
 	}
 	if settings != "" {
@@ -149,127 +125,23 @@ func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragma
 	return c, nil
 }
 
-// pin keeps the driver's connection, which nothing else uses until close.
-func (c *conn) pin(pinned any) error {
-	var ok bool
-	if c.driver, ok = pinned.(driver.Conn); !ok {
-		return fmt.Errorf("a connection is a %T", pinned)
-	}
-	return nil
+// pinned returns the connection over the driver's, which nothing else uses until close.
+func (db *DB) pinned(raw *sql.Conn) (c *relational.Conn, err error) {
+	err = raw.Raw(func(pinned any) error {
+		over, ok := pinned.(driver.Conn)
+		if !ok {
+			return fmt.Errorf("a connection is a %T", pinned)
+		}
+		c = db.DB.Conn(over)
+		return nil
+	})
+	return c, err
 }
 
 func (c *conn) close() error {
-	all := make([]error, 0, len(c.stmts)+1)
-	for _, s := range c.stmts {
-		all = append(all, s.prepared.Close())
+	var err error
+	if c.Conn != nil {
+		err = c.Close()
 	}
-	return errors.Join(append(all, c.raw.Close())...)
-}
-
-// stmt returns the statement, prepared on its first use. The texts are
-// constants of this package, so their number is bounded.
-func (c *conn) stmt(query string) (*statement, error) {
-	if c.view == viewing {
-		c.view = snapshot
-		if _, err := c.exec(beginRead); err != nil {
-			c.view = viewing
-			return nil, failure("begin to read", err)
-		}
-	}
-	c.ran.Add(1)
-	if s, ok := c.stmts[query]; ok {
-		return s, nil
-	}
-	s, err := prepare(c.driver, query)
-	if err != nil {
-		return nil, err
-	}
-	c.stmts[query] = s
-	return s, nil
-}
-
-// exec runs a statement that yields no rows.
-func (c *conn) exec(query string, args ...any) (driver.Result, error) {
-	s, err := c.stmt(query)
-	if err != nil {
-		return nil, err
-	}
-	return s.exec(args)
-}
-
-// change runs a statement and returns how many rows it changed.
-func (c *conn) change(query string, args ...any) (int64, error) {
-	res, err := c.exec(query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-// row is the outcome of a query for at most one row.
-type row struct {
-	s    *statement
-	rows driver.Rows
-	err  error
-}
-
-func (c *conn) row(query string, args ...any) row {
-	s, err := c.stmt(query)
-	if err != nil {
-		return row{err: err}
-	}
-	rows, err := s.query(args)
-	return row{s, rows, err}
-}
-
-// scan reads the columns of the present row.
-type scan func(dest ...any) error
-
-// read lets f scan the row, and says whether there was one.
-func (r row) read(f func(scan) error) (found bool, err error) {
-	if r.err != nil {
-		return false, r.err
-	}
-	defer func() {
-		if err = errors.Join(err, r.rows.Close()); err != nil {
-			found = false
-		}
-	}()
-	if err := r.s.next(r.rows); err != nil {
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		return false, err
-	}
-	return true, f(r.s.scan)
-}
-
-// scan reads the row's columns, and says whether there was one.
-func (r row) scan(dest ...any) (found bool, err error) {
-	return r.read(func(scan scan) error { return scan(dest...) })
-}
-
-// each runs a query and calls f for each of its rows.
-func (c *conn) each(query string, f func(scan) error, args ...any) (err error) {
-	s, err := c.stmt(query)
-	if err != nil {
-		return err
-	}
-	rows, err := s.query(args)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for {
-		err := s.next(rows)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := f(s.scan); err != nil {
-			return err
-		}
-	}
+	return errors.Join(err, c.raw.Close())
 }

@@ -1,25 +1,22 @@
 // Package sqlite keeps everything in one SQLite database: the store of a server
-// that runs on one machine. One goroutine writes, and gathers waiting units
-// into group commits. A few connections read at the same time
-// (docs/contract/storage.md#1-sqlite). It has no rules of the engine: it stores
-// what it is given and finds it again.
+// that runs on one machine (docs/contract/storage.md#1-sqlite). The statements
+// are those of store/relational; what is here is the file: how it is opened,
+// brought up to date, copied, and looked through.
 package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"flowdrive/internal/errs"
 	"flowdrive/schema"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 var _ store.Store = (*DB)(nil)
@@ -63,6 +60,7 @@ func (o Options) withDefaults() Options {
 // DB is an open database. Its methods may be called from any goroutine.
 // Update needs Run to be running.
 type DB struct {
+	*relational.DB
 	path string
 	opts Options
 
@@ -70,18 +68,16 @@ type DB struct {
 	readPool  *sql.DB // holds those of readers
 	checkPool *sql.DB // holds that of the checkpointer, once there is one
 	writer    *conn
-	readers   chan *conn // those that are free
+	readers   []*conn
 
-	queue    chan *unit
-	stopping chan struct{} // closed: no unit is taken any more
-	stopped  chan struct{} // closed: no unit will run any more
-	started  atomic.Bool
-
-	opened     uint64 // a random number, told apart from other starts
-	ids        sequence
-	memory     memory
 	checkpoint checkpointer
-	stats      counters
+}
+
+func newDB(path string, opts Options) *DB {
+	db := &DB{path: path, opts: opts.withDefaults()}
+	db.DB = relational.New(dialect(), relational.Beside{Committed: db.checkpoint.committed, Idle: db.checkpointWhenIdle})
+	db.checkpoint.wake = make(chan struct{}, 1)
+	return db
 }
 
 // Open opens the database file at path. It creates the file if it does not
@@ -93,15 +89,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, errs.Wrap("find the database file", err)
 	}
-	db := &DB{
-		path:     path,
-		opts:     opts.withDefaults(),
-		queue:    make(chan *unit, maxBatch),
-		stopping: make(chan struct{}),
-		stopped:  make(chan struct{}),
-	}
-	db.opened = randomStart()
-	db.checkpoint.wake = make(chan struct{}, 1)
+	db := newDB(path, opts)
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(err, db.closePools())
 	}
@@ -122,24 +110,25 @@ func (db *DB) open(ctx context.Context) error {
 	if db.writer, err = db.connect(ctx, db.writePool, writerSettings, db.opts.writerPragmas()); err != nil {
 		return err
 	}
-	if err := db.ids.load(db.writer); err != nil {
+	if err := db.UseWriter(db.writer.Conn); err != nil {
 		return err
 	}
-	db.memory.forget()
 	if db.readPool, err = openPool(readerDSN(db.path, db.opts.ReaderCache), db.opts.Readers); err != nil {
 		return err
 	}
 	if db.checkPool, err = openPool(db.opts.writerDSN(db.path, db.opts.ReaderCache), 1); err != nil {
 		return err
 	}
-	db.readers = make(chan *conn, db.opts.Readers)
+	readers := make([]*relational.Conn, 0, db.opts.Readers)
 	for range db.opts.Readers {
 		r, err := db.connect(ctx, db.readPool, "", readerPragmas())
 		if err != nil {
 			return err
 		}
-		db.readers <- r
+		db.readers = append(db.readers, r)
+		readers = append(readers, r.Conn)
 	}
+	db.UseReaders(readers)
 	return nil
 }
 
@@ -167,11 +156,7 @@ func create(path string) error {
 // Close closes the database. It must not be called before Run has returned
 // and every View has. Units that wait are answered with errs.Unavailable.
 func (db *DB) Close() error {
-	if db.started.CompareAndSwap(false, true) {
-		close(db.stopping)
-		close(db.stopped)
-	}
-	return db.closePools()
+	return errors.Join(failure("close the database", db.DB.Close()), db.closePools())
 }
 
 // closePools closes the writer last: the last connection that may write
@@ -179,8 +164,8 @@ func (db *DB) Close() error {
 func (db *DB) closePools() error {
 	var all []error
 	if db.readPool != nil {
-		for range len(db.readers) {
-			all = append(all, (<-db.readers).close())
+		for _, r := range db.readers {
+			all = append(all, r.raw.Close())
 		}
 		all = append(all, db.readPool.Close())
 	}
@@ -189,7 +174,7 @@ func (db *DB) closePools() error {
 	}
 	if db.writePool != nil {
 		if db.writer != nil {
-			all = append(all, db.writer.close())
+			all = append(all, db.writer.raw.Close())
 		}
 		all = append(all, db.writePool.Close())
 	}
@@ -198,31 +183,11 @@ func (db *DB) closePools() error {
 
 // Stats are figures since the database was opened.
 type Stats struct {
-	Units       int64 // that were committed
-	Commits     int64 // durable ones, of one or more units each
-	Statements  int64 // of any kind
-	Views       int64 // snapshots that were read; each begins and ends with a statement
+	relational.Stats
 	Checkpoints int64 // in idle moments
-}
-
-type counters struct{ units, commits, statements, views, checkpoints atomic.Int64 }
-
-// Changes returns a number that is another after every commit and every start.
-func (db *DB) Changes() uint64 { return db.opened + uint64(db.stats.commits.Load()) }
-
-func randomStart() uint64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails (package crypto/rand)
-	return binary.BigEndian.Uint64(b[:])
 }
 
 // Stats returns the figures at this moment.
 func (db *DB) Stats() Stats {
-	return Stats{
-		Units:       db.stats.units.Load(),
-		Commits:     db.stats.commits.Load(),
-		Statements:  db.stats.statements.Load(),
-		Views:       db.stats.views.Load(),
-		Checkpoints: db.stats.checkpoints.Load(),
-	}
+	return Stats{Stats: db.DB.Stats(), Checkpoints: db.checkpoint.done.Load()}
 }

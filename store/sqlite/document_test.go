@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 // newFile returns a small file of the author with the text's content.
@@ -324,8 +325,8 @@ func TestPurgeDocuments(t *testing.T) {
 
 func countDocuments(t *testing.T, db *DB) (n int) {
 	t.Helper()
-	err := db.view(t.Context(), func(r *reader) error {
-		_, err := r.c.row(`SELECT count(*) FROM documents`).scan(&n)
+	err := db.ViewConn(t.Context(), func(c *relational.Conn) error {
+		_, err := c.Row(`SELECT count(*) FROM documents`).Scan(&n)
 		return err
 	})
 	if err != nil {

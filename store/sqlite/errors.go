@@ -7,32 +7,41 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"flowdrive/internal/errs"
+	"flowdrive/store/relational"
 )
 
-// What a client is told if the database cannot serve it.
 const (
-	detailFull        = "The server's disk is full. Nothing was stored; try again once there is room."
-	detailUnavailable = "The server's database does not answer at the moment. Nothing was stored; try again."
+	beginRead = `BEGIN DEFERRED`
+	rollback  = `ROLLBACK`
 )
 
-// failure translates an error of the driver, of the file system or of
-// database/sql that came up in op. Errors that have a kind already pass
-// through as they are. It returns nil for nil.
+// dialect is what SQLite does in its own way.
+func dialect() *relational.Dialect {
+	return &relational.Dialect{BeginRead: beginRead, EndRead: rollback, BeginWrite: `BEGIN IMMEDIATE`, Commit: `COMMIT`, Rollback: rollback, Judge: judge}
+}
+
+// judge returns what an error of the driver, of the file system or of database/sql means.
+func judge(err error) relational.FaultKind {
+	_, extended := code(err)
+	switch {
+	case extended == sqlite3.ErrConstraintUnique, extended == sqlite3.ErrConstraintPrimaryKey, extended == sqlite3.ErrConstraintRowID:
+		return relational.FaultUnique
+	case extended == sqlite3.ErrConstraintForeignKey:
+		return relational.FaultReferred
+	case isFull(err):
+		return relational.FaultFull
+	case isUnavailable(err):
+		return relational.FaultUnavailable
+	}
+	return relational.FaultOther
+}
+
+// failure translates an error that came up in op, as relational.Failure does.
 func failure(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*errs.Error](err); ok {
-		return err
-	}
-	switch {
-	case isFull(err):
-		return &errs.Error{Kind: errs.Full, Detail: detailFull, Err: errs.Wrap(op, err)}
-	case isUnavailable(err):
-		return &errs.Error{Kind: errs.Unavailable, Detail: detailUnavailable, Err: errs.Wrap(op, err)}
-	}
-	return errs.Wrap(op, err)
+	return relational.Failure(op, dialect().Judged(err))
 }
 
 // code returns the primary and the extended code of a driver's error.
@@ -41,22 +50,6 @@ func code(err error) (sqlite3.ErrNo, sqlite3.ErrNoExtended) {
 		return e.Code, e.ExtendedCode
 	}
 	return 0, 0
-}
-
-// isUnique reports whether a row was refused because another one has its
-// key.
-func isUnique(err error) bool {
-	_, extended := code(err)
-	return extended == sqlite3.ErrConstraintUnique ||
-		extended == sqlite3.ErrConstraintPrimaryKey ||
-		extended == sqlite3.ErrConstraintRowID
-}
-
-// isReferred reports whether a change was refused because a reference would
-// point to nothing.
-func isReferred(err error) bool {
-	_, extended := code(err)
-	return extended == sqlite3.ErrConstraintForeignKey
 }
 
 func isFull(err error) bool {
@@ -77,9 +70,4 @@ func isUnavailable(err error) bool {
 		return true
 	}
 	return false
-}
-
-// errShutDown answers units that come too late.
-func errShutDown() error {
-	return errs.New(errs.Unavailable, "The server is shutting down. Nothing was stored; try again in a moment.")
 }

@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -83,8 +84,8 @@ func contextOf(tb testing.TB) (context.Context, context.CancelFunc) {
 // references, and that what is derived agrees with what it is derived from.
 func consistent(tb testing.TB, db *DB) {
 	tb.Helper()
-	err := db.view(context.Background(), func(r *reader) error {
-		return check(r.c, func(f Fault) error {
+	err := db.ViewConn(context.Background(), func(c *relational.Conn) error {
+		return check(relational.NewSource(c), func(f Fault) error {
 			tb.Errorf("%s: %s", f.What, f.Row)
 			return nil
 		})
@@ -93,6 +94,15 @@ func consistent(tb testing.TB, db *DB) {
 		tb.Error(err)
 	}
 }
+
+// What package relational does at a time, and keeps.
+const (
+	maxBatch     = 256
+	walkChunk    = 512
+	few          = 256
+	fewRoutes    = 8
+	reserveAhead = 1024
+)
 
 func mustUpdate(tb testing.TB, db *DB, f func(store.Tx) error) {
 	tb.Helper()

@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/schema"
+	"flowdrive/store/relational"
 )
 
 // TestMigrationsMakeTheSchema compares the result of all migrations with the schema as text.
@@ -20,11 +21,11 @@ func TestMigrationsMakeTheSchema(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	var all []string
-	err := db.view(t.Context(), func(r *reader) error {
+	err := db.ViewConn(t.Context(), func(c *relational.Conn) error {
 		const query = `
 			SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'
 			ORDER BY tbl_name, type = 'trigger', type = 'index', name`
-		return r.c.each(query, func(scan scan) error {
+		return c.Each(query, func(scan relational.Scan) error {
 			var text string
 			err := scan(&text)
 			all = append(all, text+";\n")

@@ -9,6 +9,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 // lives are all that a case can be.
@@ -124,9 +125,9 @@ func TestNoSchemaLooksUpInLists(t *testing.T) {
 	db := run(t, Options{})
 	list := regexp.MustCompile(`IN \([^()]*,[^()]*,`)
 	seen := 0
-	err := db.view(t.Context(), func(r *reader) error {
+	err := db.ViewConn(t.Context(), func(c *relational.Conn) error {
 		const query = `SELECT name, sql FROM sqlite_schema WHERE tbl_name IN ('cases', 'occurrences') AND sql IS NOT NULL`
-		return r.c.each(query, func(scan scan) error {
+		return c.Each(query, func(scan relational.Scan) error {
 			var name, text string
 			err := scan(&name, &text)
 			if found := list.FindString(text); found != "" {

@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 func outboxRow(key, lane string, due time.Time) *store.OutboxRow {
@@ -113,11 +114,7 @@ func TestOutbox(t *testing.T) {
 	// With its case a row goes; others by hand.
 	undo := errors.New("undo")
 	err := db.Update(t.Context(), func(w store.Tx) error {
-		inner, ours := w.(*tx)
-		if !ours {
-			return errors.New("not a unit of this store")
-		}
-		if _, err := inner.c.exec(`DELETE FROM cases WHERE id = ?1`, c.ID); err != nil {
+		if _, err := relational.ConnOf(w).Exec(`DELETE FROM cases WHERE id = ?1`, c.ID); err != nil {
 			return err
 		}
 		if _, err := w.Outbox().Get("a"); !errs.Is(err, errs.NotFound) {

@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 func TestViewIsOneSnapshot(t *testing.T) {
@@ -32,8 +33,9 @@ func TestViewIsOneSnapshot(t *testing.T) {
 func TestViewCannotWrite(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	err := db.view(t.Context(), func(r *reader) error {
-		return (&tx{reader: *r}).Write().Settings().Put("a", "1")
+	err := db.ViewConn(t.Context(), func(c *relational.Conn) error {
+		_, err := c.Exec(`INSERT INTO settings (key, value) VALUES ('a', '1')`)
+		return failure("write", err)
 	})
 	if !errs.Is(err, errs.Unavailable) {
 		t.Errorf("a write in a view: %v", err)

@@ -79,7 +79,7 @@ func TestVolatile(t *testing.T) {
 			want = 0
 		}
 		var got int64
-		if _, err := db.writer.row("PRAGMA synchronous").scan(&got); err != nil || got != want {
+		if _, err := db.writer.Row("PRAGMA synchronous").Scan(&got); err != nil || got != want {
 			t.Errorf("volatile %v: synchronous is %d, %v", volatile, got, err)
 		}
 	}

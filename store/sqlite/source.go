@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,17 +13,25 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"flowdrive/internal/errs"
-	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 // Source is a database as it was at one instant, to be copied or checked as a
 // whole. Others may write it meanwhile, also other processes; the log grows until
 // the source is closed. It is for one goroutine at a time.
 type Source struct {
+	*relational.Source
 	db      *DB
 	c       *conn
 	version int64
 }
+
+type (
+	// Counts are how many there are of what people know.
+	Counts = relational.Counts
+	// Inline is a content that is in the database.
+	Inline = relational.Inline
+)
 
 // OpenSource opens the database file at path for reading, as it is now. It
 // creates nothing and brings nothing up to date. It returns errs.NotFound if there
@@ -37,8 +46,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	} else if err != nil {
 		return nil, failure("find the database file", err)
 	}
-	s := &Source{db: &DB{path: path, opts: Options{}.withDefaults()}}
-	s.db.memory.forget()
+	s := &Source{db: newDB(path, Options{})}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -67,10 +75,11 @@ func (s *Source) open(ctx context.Context) error {
 	if s.c, err = s.db.connect(ctx, s.db.readPool, "", readerPragmas()); err != nil {
 		return err
 	}
-	if _, err := s.c.exec(beginRead); err != nil {
+	if _, err := s.c.Exec(beginRead); err != nil {
 		return failure(op, err)
 	}
-	_, err = s.c.row(selectVersion).scan(&s.version) // begins the snapshot
+	s.Source = relational.NewSource(s.c.Conn)
+	_, err = s.c.Row(selectVersion).Scan(&s.version) // begins the snapshot
 	return failure(op, err)
 }
 
@@ -93,43 +102,6 @@ func (s *Source) Close() error {
 // Schema returns the number of the last migration of the database.
 func (s *Source) Schema() int64 { return s.version }
 
-// Reader returns what reads the source. The schema must be that of this program.
-func (s *Source) Reader() store.Reader { return &reader{c: s.c} }
-
-const selectContents = `SELECT sha256 FROM blobs WHERE refs > 0 ORDER BY sha256`
-
-// Contents calls f for each content that is a file and that something refers to,
-// in order. It returns f's error.
-func (s *Source) Contents(f func(store.Digest) error) error {
-	err := s.c.each(selectContents, func(scan scan) error {
-		var d store.Digest
-		if err := scan(bits(d[:])); err != nil {
-			return err
-		}
-		return f(d)
-	})
-	return failure("read the contents", err)
-}
-
-// Counts are how many there are of what people know.
-type Counts struct {
-	Users     int64 `json:"users"`
-	Teams     int64 `json:"teams"`
-	Routes    int64 `json:"routes"`
-	Entries   int64 `json:"scheduleEntries"`
-	Cases     int64 `json:"cases"`
-	Documents int64 `json:"documents"`
-}
-
-const selectCounts = `SELECT (SELECT count(*) FROM parties WHERE kind = 'user'), (SELECT count(*) FROM parties WHERE kind = 'team'),
-	(SELECT count(*) FROM routes), (SELECT count(*) FROM entries), (SELECT count(*) FROM cases), (SELECT count(*) FROM documents WHERE folder = 0)`
-
-// Counts counts what is in the source.
-func (s *Source) Counts() (c Counts, err error) {
-	_, err = s.c.row(selectCounts).scan(&c.Users, &c.Teams, &c.Routes, &c.Entries, &c.Cases, &c.Documents)
-	return c, failure("count what is in the database", err)
-}
-
 const (
 	copyPages = 256 // of one step of a copy: a MiB
 	// copyWait is how long a copy waits if a step could not copy anything, and
@@ -150,27 +122,27 @@ func (s *Source) Copy(ctx context.Context, to string, progress func(done, all in
 	if err != nil {
 		return err
 	}
-	err = s.copyInto(ctx, &DB{readPool: pool}, progress)
+	err = s.copyInto(ctx, pool, progress)
 	if err := errors.Join(failure("copy the database", err), failure("close the copy of the database", pool.Close())); err != nil {
 		return err
 	}
 	return syncFile(to)
 }
 
-func (s *Source) copyInto(ctx context.Context, to *DB, progress func(done, all int64)) (err error) {
+func (s *Source) copyInto(ctx context.Context, to *sql.DB, progress func(done, all int64)) (err error) {
 	var size int64
-	if _, err := s.c.row(`PRAGMA page_size`).scan(&size); err != nil {
+	if _, err := s.c.Row(`PRAGMA page_size`).Scan(&size); err != nil {
 		return err
 	}
-	copied, err := to.connect(ctx, to.readPool, "", nil)
+	copied, err := s.db.connect(ctx, to, "", nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, copied.close()) }()
-	target, isTarget := copied.driver.(*sqlite3.SQLiteConn)
-	from, isSource := s.c.driver.(*sqlite3.SQLiteConn)
+	target, isTarget := copied.Driver().(*sqlite3.SQLiteConn)
+	from, isSource := s.c.Driver().(*sqlite3.SQLiteConn)
 	if !isTarget || !isSource {
-		return fmt.Errorf("a connection is a %T, and a %T", copied.driver, s.c.driver)
+		return fmt.Errorf("a connection is a %T, and a %T", copied.Driver(), s.c.Driver())
 	}
 	backup, err := target.Backup("main", from, "main")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 // TestTasks keeps the index of worklists in step with cases, and reads it.
@@ -142,14 +143,10 @@ func TestTasksWritten(t *testing.T) {
 	index := func(id int64) (held []string) {
 		t.Helper()
 		err := db.Update(t.Context(), func(etx store.Tx) error {
-			ours, ok := etx.(*tx)
-			if !ok {
-				t.Fatalf("a transaction is a %T", etx)
-			}
-			return ours.c.each(`
+			return relational.ConnOf(etx).Each(`
 				SELECT party_id || ' ' || lists FROM tasks WHERE case_id = ?1
 				UNION ALL SELECT 'admins of ' || route_id || ' ' || lists FROM route_tasks WHERE case_id = ?1 ORDER BY 1`,
-				func(scan scan) error {
+				func(scan relational.Scan) error {
 					var row string
 					err := scan(&row)
 					held = append(held, row)

@@ -17,6 +17,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 var errRefused = errors.New("refused by the test")
@@ -34,15 +35,6 @@ func queued(t *testing.T, f func(bubble)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "flowdrive.db")
 	synctest.Test(t, func(t *testing.T) { f(bubble{t, open(t, path, Options{})}) })
-}
-
-// writerOf returns the connection that a unit writes by.
-func writerOf(unit store.Tx) *conn {
-	t, ok := unit.(*tx)
-	if !ok {
-		panic("a unit of another store")
-	}
-	return t.c
 }
 
 // submitted starts an update in the background and returns where its outcome
@@ -126,7 +118,7 @@ func TestFailingUnitsRollBackAlone(t *testing.T) {
 // breakCommit returns a unit that succeeds, and with which the commit fails:
 // a reference to nothing that is looked at only then.
 func breakCommit(unit store.Tx) error {
-	if _, err := writerOf(unit).exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+	if _, err := relational.ConnOf(unit).Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
 	return unit.Write().Cases().AppendLog(1<<40, 1, []byte(`[{}]`))
@@ -309,7 +301,7 @@ func TestSavepointLost(t *testing.T) {
 		other := submitted(t.Context(), db, put("a", "v"))
 		lost := submitted(t.Context(), db, func(tx store.Tx) error {
 			err := tx.Savepoint(func() error {
-				_, err := writerOf(tx).exec(rollback)
+				_, err := relational.ConnOf(tx).Exec(rollback)
 				return errors.Join(err, errRefused)
 			})
 			if !errors.Is(err, errRefused) {
@@ -409,7 +401,7 @@ func TestDiskFull(t *testing.T) {
 	limit := func(pages int) {
 		mustUpdate(t, db, func(unit store.Tx) error {
 			var got int
-			_, err := writerOf(unit).row(`PRAGMA max_page_count = ` + strconv.Itoa(pages)).scan(&got)
+			_, err := relational.ConnOf(unit).Row(`PRAGMA max_page_count = ` + strconv.Itoa(pages)).Scan(&got)
 			return err
 		})
 	}

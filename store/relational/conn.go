@@ -1,0 +1,158 @@
+package relational
+
+import (
+	"database/sql/driver"
+	"errors"
+	"io"
+	"sync/atomic"
+)
+
+// Conn is a connection with the statements that were prepared on it. It is for
+// one goroutine at a time.
+//
+// Its statements run without a deadline: under a context that can end, a
+// driver starts a goroutine for each one. Waiting is bounded at the places
+// where it can be long: in the queue of the writer and before a free reader.
+type Conn struct {
+	dialect *Dialect
+	driver  driver.Conn
+	stmts   map[string]*statement // by text
+	ran     *atomic.Int64         // statements
+	memory  *memory               // of the whole database
+
+	// What the arguments of the next statement are made in.
+	columns []column
+	args    []any
+	view    viewState
+}
+
+// viewState is how far the snapshot of a View is: many decisions rest on what
+// is in memory alone and never ask for one.
+type viewState int
+
+const (
+	noView   viewState = iota
+	viewing            // it begins with the first statement
+	snapshot           // it has begun
+)
+
+// Driver returns what the connection is made of.
+func (c *Conn) Driver() driver.Conn { return c.driver }
+
+// Close closes the statements, and not what the connection is made of.
+func (c *Conn) Close() error {
+	var all []error
+	for _, s := range c.stmts {
+		all = append(all, s.prepared.Close())
+	}
+	return errors.Join(all...)
+}
+
+// stmt returns the statement, prepared on its first use. The texts are
+// constants of this package, so their number is bounded.
+func (c *Conn) stmt(query string) (*statement, error) {
+	if c.view == viewing {
+		c.view = snapshot
+		if _, err := c.Exec(c.dialect.BeginRead); err != nil {
+			c.view = viewing
+			return nil, Failure("begin to read", err)
+		}
+	}
+	c.ran.Add(1)
+	if s, ok := c.stmts[query]; ok {
+		return s, nil
+	}
+	s, err := prepare(c, query)
+	if err != nil {
+		return nil, err
+	}
+	c.stmts[query] = s
+	return s, nil
+}
+
+// Exec runs a statement that yields no rows.
+func (c *Conn) Exec(query string, args ...any) (driver.Result, error) {
+	s, err := c.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	return s.exec(args)
+}
+
+// Change runs a statement and returns how many rows it changed.
+func (c *Conn) Change(query string, args ...any) (int64, error) {
+	res, err := c.Exec(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Row is the outcome of a query for at most one row.
+type Row struct {
+	s    *statement
+	rows driver.Rows
+	err  error
+}
+
+// Row runs a query for at most one row, which must be read or scanned.
+func (c *Conn) Row(query string, args ...any) Row {
+	s, err := c.stmt(query)
+	if err != nil {
+		return Row{err: err}
+	}
+	rows, err := s.query(args)
+	return Row{s, rows, err}
+}
+
+// Scan reads the columns of the present row.
+type Scan func(dest ...any) error
+
+// read lets f scan the row, and says whether there was one.
+func (r Row) read(f func(Scan) error) (found bool, err error) {
+	if r.err != nil {
+		return false, r.err
+	}
+	defer func() {
+		if err = errors.Join(err, r.s.judge(r.rows.Close())); err != nil {
+			found = false
+		}
+	}()
+	if err := r.s.next(r.rows); err != nil {
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		return false, err
+	}
+	return true, f(r.s.scan)
+}
+
+// Scan reads the row's columns, and says whether there was one.
+func (r Row) Scan(dest ...any) (found bool, err error) {
+	return r.read(func(scan Scan) error { return scan(dest...) })
+}
+
+// Each runs a query and calls f for each of its rows.
+func (c *Conn) Each(query string, f func(Scan) error, args ...any) (err error) {
+	s, err := c.stmt(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.query(args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.judge(rows.Close())) }()
+	for {
+		err := s.next(rows)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(s.scan); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package relational
+
+import (
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/store"
+)
+
+// Each walks through one index, and reads no row of a table with contents.
+const (
+	countStates = `SELECT state, count(*) FROM cases INDEXED BY cases_open WHERE open = 1 GROUP BY state`
+	countLists  = `SELECT coalesce(sum(lists & ?1 <> 0), 0), coalesce(sum(lists & ?2 <> 0), 0) FROM route_tasks`
+	countOutbox = `
+		SELECT (SELECT count(*) FROM outbox WHERE due IS NOT NULL),
+			(SELECT count(*) FROM outbox),
+			(SELECT created FROM outbox WHERE due IS NOT NULL ORDER BY id LIMIT 1)`
+	countLate = `SELECT count(*) FROM entries WHERE due < ?1`
+	sumStored = `SELECT coalesce(sum(n), 0) FROM stored_bytes`
+)
+
+// Figures returns the figures at an instant.
+func (r *reader) Figures(now time.Time) (*store.Figures, error) {
+	f := &store.Figures{Cases: make(map[string]int64)}
+	err := r.c.Each(countStates, func(scan Scan) error {
+		var state string
+		var n int64
+		err := scan(&state, &n)
+		f.Cases[state] = n
+		return err
+	})
+	if err != nil {
+		return nil, Failure("count the cases", err)
+	}
+	var all int64
+	for _, one := range []struct {
+		query     string
+		arguments []any
+		into      []any
+	}{
+		{countLists, []any{int64(machine.WatchedWarnings), int64(machine.WatchedEscalated)}, []any{&f.Warned, &f.Escalated}},
+		{countOutbox, nil, []any{&f.Pending, &all, millis{&f.Oldest}}},
+		{countLate, []any{now.UnixMilli()}, []any{&f.Late}},
+		{sumStored, nil, []any{&f.Stored}},
+	} {
+		if _, err := r.c.Row(one.query, one.arguments...).Scan(one.into...); err != nil {
+			return nil, Failure("count what there is", err)
+		}
+	}
+	f.Undelivered = all - f.Pending
+	f.Due, err = queueReader{r}.NextDue()
+	return f, err
+}

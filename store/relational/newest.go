@@ -1,0 +1,110 @@
+package relational
+
+import (
+	"slices"
+	"strings"
+
+	"flowdrive/store"
+)
+
+const (
+	newestOfAll   = `SELECT id FROM cases INDEXED BY cases_listed WHERE archived IS NULL AND id < ?2 AND ?1 = 0 ORDER BY id DESC LIMIT ?3`
+	newestOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND archived IS NULL AND id < ?2 ORDER BY id DESC LIMIT ?3`
+	newestOfParty = `SELECT case_id FROM case_access WHERE party_id = ?1 AND case_id < ?2 ORDER BY case_id DESC LIMIT ?3`
+	newestOfCase  = `SELECT id FROM cases WHERE parent_id = ?1 AND archived IS NULL AND id < ?2 ORDER BY id DESC LIMIT ?3`
+
+	newestArchived        = `SELECT id FROM cases INDEXED BY archive_by_id WHERE archived IS NOT NULL AND id < ?2 AND ?1 = 0 ORDER BY id DESC LIMIT ?3`
+	newestArchivedOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND archived IS NOT NULL AND id < ?2 ORDER BY id DESC LIMIT ?3`
+	newestArchivedOfParty = `SELECT case_id FROM archive_access INDEXED BY archive_by_party WHERE party_id = ?1 AND case_id < ?2 ORDER BY case_id DESC LIMIT ?3`
+
+	// ?3 are states of the life between blanks; the others are filters, off if zero.
+	selectNewest = `
+		SELECT id, state FROM cases WHERE id IN (SELECT value FROM json_each(?1))
+		AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR instr(?3, ' ' || state || ' ') > 0) AND (?4 = '' OR status = ?4)
+		AND (?5 = 0 OR context_id = ?5) AND (?6 = 0 OR parent_id = ?6) ORDER BY id DESC`
+)
+
+// Newest calls take with the cases that the filter selects, from the newest on, below
+// f.Before, in chunks, until take has enough or as many as f.Look were looked at. It
+// returns the id down to which it has looked, 0 if that were all.
+func (r caseReader) Newest(f store.NewestFilter, take func([]store.CaseState) (enough bool, err error)) (place int64, err error) {
+	before, looked := f.Before, 0
+	if before == 0 {
+		before = 1<<63 - 1
+	}
+	states := ""
+	if len(f.States) > 0 {
+		states = " " + strings.Join(f.States, " ") + " "
+	}
+	for {
+		ids, last, err := r.newestBelow(newestSources(f), before)
+		if err != nil {
+			return 0, Failure("read the cases", err)
+		}
+		if len(ids) > 0 {
+			var found []store.CaseState
+			err := r.c.Each(selectNewest, func(scan Scan) error {
+				var one store.CaseState
+				err := scan(&one.ID, &one.State)
+				found = append(found, one)
+				return err
+			}, array(ids), f.RouteID, states, f.Status, int64(f.Context), f.Parent)
+			if err != nil {
+				return 0, Failure("read the cases", err)
+			}
+			enough, err := take(found)
+			if err != nil {
+				return 0, err
+			}
+			before, looked = ids[len(ids)-1], looked+len(ids)
+			if enough || looked >= f.Look && !last {
+				return before, nil
+			}
+		}
+		if last {
+			return 0, nil
+		}
+	}
+}
+
+// newestBelow returns ids below one that any of the sources yields, the highest first,
+// each once; last says that there are no others.
+func (r *reader) newestBelow(sources []source, before int64) (merged []int64, last bool, err error) {
+	last = true
+	horizon := int64(0) // down to it every source was heard
+	for _, s := range sources {
+		ids, err := values[int64](r.c, s.query, s.key, before, walkChunk)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(ids) == walkChunk {
+			last, horizon = false, max(horizon, ids[len(ids)-1])
+		}
+		merged = append(merged, ids...)
+	}
+	slices.Sort(merged)
+	merged = slices.Compact(merged)
+	slices.Reverse(merged)
+	if i := slices.IndexFunc(merged, func(id int64) bool { return id < horizon }); i >= 0 {
+		merged = merged[:i]
+	}
+	return merged, last, nil
+}
+
+// newestSources returns what yields the ids of the cases that the filter's reader may see.
+func newestSources(f store.NewestFilter) []source {
+	all, ofRoute, ofParty := newestOfAll, newestOfRoute, newestOfParty
+	if f.Archived {
+		all, ofRoute, ofParty = newestArchived, newestArchivedOfRoute, newestArchivedOfParty
+	}
+	everything := f.Access == nil
+	switch {
+	case f.RouteID != 0 && (everything || slices.Contains(f.Routes, f.RouteID)):
+		return []source{{query: ofRoute, key: f.RouteID}}
+	case everything && f.Parent != 0 && !f.Archived:
+		return []source{{query: newestOfCase, key: f.Parent}}
+	case everything:
+		return []source{{query: all}}
+	}
+	return append(sourcesOf(ofParty, f.Access), sourcesOf(ofRoute, f.Routes)...)
+}

@@ -1,0 +1,83 @@
+package relational
+
+import (
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+var troubleTable = table[store.Trouble]{"troubles", "trouble", func(t *store.Trouble, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &t.ID},
+		{"case_id", fixed, number{&t.CaseID}},
+		{"entry", fixed, someBits(t.Entry[:])},
+		{"hook", fixed, number{&t.Hook}},
+		{"name", fixed, &t.Name},
+		{"due", full, millis{&t.Due}},
+		{"data", full, &t.Data},
+	}...)
+}}
+
+var (
+	insertTrouble         = troubleTable.insert()
+	updateTrouble         = troubleTable.update(condition{where: `id = ?1`, given: 1})
+	selectTrouble         = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE id = ?1`
+	selectTroublesOfCase  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE case_id = ?1 ORDER BY name`
+	selectTroublesOfEntry = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE entry = ?1 ORDER BY name`
+	selectTroublesOfHook  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hook = ?1 ORDER BY name`
+)
+
+const (
+	deleteTrouble     = `DELETE FROM troubles WHERE id = ?1`
+	selectDueTroubles = `SELECT due, id FROM troubles WHERE due <= ?1 ORDER BY due, id LIMIT ?2`
+)
+
+// Get returns one of the things that are wrong.
+func (r troubleReader) Get(id int64) (*store.Trouble, error) {
+	return troubleTable.one(r.c, selectTrouble, id)
+}
+
+// OfCase returns what is wrong with a case.
+func (r troubleReader) OfCase(id int64) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesOfCase, id)
+	return all, Failure("read what is wrong with a case", err)
+}
+
+// OfEntry returns what is wrong with a schedule entry.
+func (r troubleReader) OfEntry(uuid store.UUID) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesOfEntry, uuid[:])
+	return all, Failure("read what is wrong with a schedule entry", err)
+}
+
+// OfHook returns what is wrong with a hook.
+func (r troubleReader) OfHook(id int64) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesOfHook, id)
+	return all, Failure("read what is wrong with a hook", err)
+}
+
+// Insert stores something that is wrong. If it is known already, that is
+// errs.NameTaken.
+func (t troubleWriter) Insert(trouble *store.Trouble) error {
+	res, err := insertTrouble.exec(t.c, trouble)
+	if isUnique(err) {
+		return errs.New(errs.NameTaken, "It is known already that %s is wrong.", trouble.Name)
+	}
+	if err == nil {
+		trouble.ID, err = res.LastInsertId()
+	}
+	return Failure("store what is wrong", err)
+}
+
+// Update changes something that is wrong.
+func (t troubleWriter) Update(trouble *store.Trouble) error {
+	n, err := updateTrouble.change(t.c, trouble, trouble.ID)
+	if err == nil && n == 0 {
+		return errs.New(errs.NotFound, "There is no trouble %d.", trouble.ID)
+	}
+	return Failure("change what is wrong", err)
+}
+
+// Delete deletes something that was wrong, if it is there.
+func (t troubleWriter) Delete(id int64) error {
+	_, err := t.c.Exec(deleteTrouble, id)
+	return Failure("delete what was wrong", err)
+}

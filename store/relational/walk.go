@@ -1,0 +1,65 @@
+package relational
+
+import "slices"
+
+// source is a query that yields the ids above ?2 that belong to the key ?1,
+// ascending, at most ?3.
+type source struct {
+	query string
+	key   int64
+	more  []any // from ?4 on
+}
+
+// walkChunk is how many ids are asked of a source at a time.
+const walkChunk = 512
+
+// walk calls take with the ids above after that any of the sources yields,
+// ascending, each once, in chunks, until take says that it has enough. It
+// costs what is taken, not what there is: a page of a listing of millions is
+// as cheap as one of hundreds.
+func (r *reader) walk(sources []source, after int64, take func(ids []int64) (enough bool, err error)) error {
+	for {
+		var merged []int64
+		horizon, last := int64(0), true // up to horizon every source has been heard
+		for _, s := range sources {
+			ids, err := r.ids(s, after)
+			if err != nil {
+				return err
+			}
+			if len(ids) == walkChunk {
+				if end := ids[len(ids)-1]; last || end < horizon {
+					horizon, last = end, false
+				}
+			}
+			merged = append(merged, ids...)
+		}
+		slices.Sort(merged)
+		merged = slices.Compact(merged)
+		if !last {
+			beyond, _ := slices.BinarySearch(merged, horizon+1)
+			merged = merged[:beyond]
+		}
+		if len(merged) > 0 {
+			if enough, err := take(merged); enough || err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+		after = horizon
+	}
+}
+
+func (r *reader) ids(s source, after int64) ([]int64, error) {
+	return values[int64](r.c, s.query, append([]any{s.key, after, walkChunk}, s.more...)...)
+}
+
+// sourcesOf returns a source of the query for each key.
+func sourcesOf[ID ~int64](query string, keys []ID) []source {
+	out := make([]source, 0, len(keys))
+	for _, k := range keys {
+		out = append(out, source{query: query, key: int64(k)})
+	}
+	return out
+}
