@@ -21,6 +21,7 @@ type Engine struct {
 	Cases       Cases
 	Archive     Archive
 	Actions     Actions
+	Worklists   Worklists
 	Timers      Timers
 	Routes      Routes
 	Scenarios   Scenarios
@@ -50,6 +51,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Cases:       e.Cases,
 		Archive:     e.Archive,
 		Actions:     e.Cases,
+		Worklists:   e.Worklists,
 		Timers:      e.Cases,
 		Routes:      e.Routes,
 		Scenarios:   e.Scenarios,
@@ -125,12 +127,15 @@ type Archive interface {
 	ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) // in order
 }
 
-// Actions are the enabled actions of cases, and the worklists of them.
+// Actions are the enabled actions of cases.
 type Actions interface {
 	Tasks(ctx context.Context, by identity.Principal, id int64) ([]engine.Resource, error) // Name is the action's
 	Task(ctx context.Context, by identity.Principal, id int64, action string) (*engine.Resource, error)
 	Perform(ctx context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error)
+}
 
+// Worklists are the lists of tasks, across cases.
+type Worklists interface {
 	Worklist(ctx context.Context, by identity.Principal, list engine.Worklist, f engine.Filter) ([]engine.Resource, error) // Name is the case's id, a dot, the action's name
 	HeadedTeams(by identity.Principal) []string                                                                            // of which by is an administrator, in order
 	// MoveTask moves a task from a worklist to another, which accepts or

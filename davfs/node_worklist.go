@@ -32,7 +32,7 @@ const teamRoot = "Team"
 // others it is not there.
 type teamsFolder struct{ *scope }
 
-func (n teamsFolder) names() []string { return n.engine.Actions.HeadedTeams(n.by) }
+func (n teamsFolder) names() []string { return n.engine.Worklists.HeadedTeams(n.by) }
 
 func (n teamsFolder) stat(context.Context) (*info, error) {
 	if !n.by.Admin() && len(n.names()) == 0 {
@@ -113,7 +113,7 @@ func (n worklistFolder) caseNamed(name string) (node, error) {
 		return nil, absent()
 	}
 	return formFile{n.scope, name, typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-		return n.engine.Actions.WorklistTask(ctx, n.by, n.name, id, "")
+		return n.engine.Worklists.WorklistTask(ctx, n.by, n.name, id, "")
 	}}, nil
 }
 
@@ -153,7 +153,7 @@ func (n worklistFolder) hasMeaning(context.Context, string) (bool, error) { retu
 func (n worklistFolder) filters() []string { return []string{"route", "role", "context", "q"} }
 
 func (n worklistFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Actions.Worklist(ctx, n.by, n.name, f)
+	return n.engine.Worklists.Worklist(ctx, n.by, n.name, f)
 }
 
 func (n worklistFolder) listed(r *engine.Resource) *info { return formInfo(taskName(r), r) }
@@ -168,7 +168,7 @@ type worklistFile struct {
 }
 
 func (n worklistFile) load(ctx context.Context) (*engine.Resource, error) {
-	return n.engine.Actions.WorklistTask(ctx, n.by, n.list, n.id, n.action)
+	return n.engine.Worklists.WorklistTask(ctx, n.by, n.list, n.id, n.action)
 }
 
 func (n worklistFile) stat(ctx context.Context) (*info, error) {
@@ -204,7 +204,7 @@ func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, _
 	if !ok || place.id != n.id || !same(place.action, n.action) {
 		return nil, notMovable()
 	}
-	out, err := n.engine.Actions.MoveTask(ctx, req, engine.TaskMove{CaseID: n.id, Action: n.action, From: n.list, To: place.list})
+	out, err := n.engine.Worklists.MoveTask(ctx, req, engine.TaskMove{CaseID: n.id, Action: n.action, From: n.list, To: place.list})
 	if err != nil {
 		return nil, err
 	}

@@ -178,6 +178,7 @@ type Engine struct {
 	Server      *Server
 	Status      *Status
 	Pictures    *Pictures
+	Worklists   *Worklists
 
 	*base
 	decider *decider
@@ -303,11 +304,12 @@ func assemble(b *base) *Engine {
 	e.Scratch = scratch.New(scratch.Config{Maker: b.Maker, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, Log: b.log})
 	e.Calendars = calendar.New(calendar.Config{Maker: b.Maker, Contents: b.contents, Zones: b.zones, Links: b.links, Facts: calendarFacts{b, e.Files}})
 	e.Cases = &Cases{base: b, attachments: e.Attachments, files: e.Files, decider: e.decider}
+	e.Worklists = &Worklists{base: b, cases: e.Cases}
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Attachments, e.decider, e.Cases}
 	e.Hooks = &Hooks{base: b, cases: e.Cases, drops: e.Drops, decider: e.decider, secrets: b.secrets}
 	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
-	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases}
+	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases, worklists: e.Worklists}
 	e.Pictures = &Pictures{base: b, decider: e.decider}
 	b.dispatcher = outbox.Dispatcher{
 		Maker: b.Maker, Due: &b.sweeper.outbox, Rouse: b.sweeper.rouse, Cases: &deliveries{b, e.decider},

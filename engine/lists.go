@@ -34,7 +34,7 @@ func (w Worklist) team() (name string, ok bool) { return strings.CutPrefix(strin
 
 // special returns a list that is not read off the index of tasks as it stands. ok is
 // false if the list is an ordinary one.
-func (e *Cases) special(ctx context.Context, by identity.Principal, list Worklist, f Filter) (out []Resource, ok bool, err error) {
+func (e *Worklists) special(ctx context.Context, by identity.Principal, list Worklist, f Filter) (out []Resource, ok bool, err error) {
 	team, ofTeam := list.team()
 	switch {
 	case list == WorklistToday:
@@ -50,7 +50,7 @@ func (e *Cases) special(ctx context.Context, by identity.Principal, list Worklis
 }
 
 // specialTask returns a task of such a list; without an action nothing is found.
-func (e *Cases) specialTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, bool, error) {
+func (e *Worklists) specialTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, bool, error) {
 	all, ok, err := e.special(ctx, by, list, Filter{CaseID: id})
 	if !ok || err != nil {
 		return nil, ok, err
@@ -78,7 +78,7 @@ func numbered(all []Resource, f Filter) []Resource {
 
 // today returns the user's tasks that are to be accepted or performed by the end of
 // the user's day, in order of time; what is overdue comes first.
-func (e *Cases) today(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	year, month, day := e.Clock.Now().In(e.zoneOf(by)).Date()
 	until := time.Date(year, month, day+1, 0, 0, 0, 0, e.zoneOf(by))
 	whole := f
@@ -103,7 +103,7 @@ func (e *Cases) today(ctx context.Context, by identity.Principal, f Filter) ([]R
 
 // withTasks returns the cases in which the user may have tasks on the list; with a
 // CaseID, that case alone.
-func (e *Cases) withTasks(r store.Reader, by identity.Principal, list Worklist, f Filter) ([]store.Case, error) {
+func (e *Worklists) withTasks(r store.Reader, by identity.Principal, list Worklist, f Filter) ([]store.Case, error) {
 	if f.CaseID == 0 {
 		return r.Cases().WithTasks(e.taskFilter(by, list, f))
 	}
@@ -168,7 +168,7 @@ func (e *decider) noteDone(tx store.Tx, c *caseChange) error {
 // done returns what the user has performed in the last days, the newest first: of each
 // action of a case the last time. Cases that the user may not see any more are left
 // out.
-func (e *Cases) done(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Worklists) done(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		rows, err := r.Cases().Done(by.ID, e.Clock.Now().Add(-doneLasts), mostDone)
@@ -208,7 +208,7 @@ func (e *Cases) done(ctx context.Context, by identity.Principal, f Filter) ([]Re
 }
 
 // doneResource returns a performance as a resource, and whether it passes the filter.
-func (e *Cases) doneResource(by identity.Principal, d *store.DoneTask, row *store.Case, f Filter) (*Resource, bool, error) {
+func (e *Worklists) doneResource(by identity.Principal, d *store.DoneTask, row *store.Case, f Filter) (*Resource, bool, error) {
 	var form doneForm
 	if err := json.Unmarshal(d.Form, &form); err != nil {
 		return nil, false, errs.Wrap(fmt.Sprintf("read what was performed in case %d", d.CaseID), err)
@@ -222,7 +222,7 @@ func (e *Cases) doneResource(by identity.Principal, d *store.DoneTask, row *stor
 }
 
 // HeadedTeams returns the teams whose administrator by is, by name.
-func (e *Cases) HeadedTeams(by identity.Principal) (names []string) {
+func (e *Worklists) HeadedTeams(by identity.Principal) (names []string) {
 	for _, p := range e.directory().Parties() {
 		if p.Kind == identity.Team && by.InAny(p.Admins) {
 			names = append(names, string(p.Name))
@@ -235,7 +235,7 @@ func (e *Cases) HeadedTeams(by identity.Principal) (names []string) {
 }
 
 // headed returns the team if by administers it, or errs.NotFound.
-func (e *Cases) headed(by identity.Principal, name string) (*identity.Party, error) {
+func (e *Worklists) headed(by identity.Principal, name string) (*identity.Party, error) {
 	team := e.directory().ByName(identity.Name(name))
 	if team == nil || team.Kind != identity.Team || !by.Admin() && !by.InAny(team.Admins) {
 		return nil, change.Absent("team")
@@ -246,7 +246,7 @@ func (e *Cases) headed(by identity.Principal, name string) (*identity.Party, err
 // teamTasks returns the open tasks of the members of a team, by case. Whoever
 // administers the team is told of all of them, whatever the case; what the case holds
 // is not told. Errors: errs.NotFound if by does not administer such a team.
-func (e *Cases) teamTasks(ctx context.Context, by identity.Principal, name string, f Filter) ([]Resource, error) {
+func (e *Worklists) teamTasks(ctx context.Context, by identity.Principal, name string, f Filter) ([]Resource, error) {
 	team, err := e.headed(by, name)
 	if err != nil {
 		return nil, err
@@ -341,13 +341,13 @@ type teamForm struct {
 }
 
 // addTeamTasks appends the tasks of the members in the cases.
-func (e *Cases) addTeamTasks(r store.Reader, m members, f Filter, rows []store.Case, out []Resource) ([]Resource, error) {
+func (e *Worklists) addTeamTasks(r store.Reader, m members, f Filter, rows []store.Case, out []Resource) ([]Resource, error) {
 	for i := range rows {
 		c, err := machine.ReadMarking(rows[i].Marking)
 		if err != nil {
 			return nil, errs.Wrap(fmt.Sprintf("read case %d", rows[i].ID), err)
 		}
-		l := lister{Cases: e, f: f}
+		l := lister{base: e.base, f: f}
 		if c.Life != machine.Active || !l.passes(&rows[i], c) {
 			continue
 		}

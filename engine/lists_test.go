@@ -39,7 +39,7 @@ func TestToday(t *testing.T) {
 	same(t, "today", ann.work(engine.WorklistToday, engine.Filter{}), want)
 	var paged []string
 	for after := int64(0); ; {
-		page := try(w.Cases.Worklist(t.Context(), ann.by(), engine.WorklistToday, engine.Filter{Limit: 3, After: after})).must(w, "a page")
+		page := try(w.Worklists.Worklist(t.Context(), ann.by(), engine.WorklistToday, engine.Filter{Limit: 3, After: after})).must(w, "a page")
 		if len(page) == 0 {
 			break
 		}
@@ -56,8 +56,8 @@ func TestToday(t *testing.T) {
 	same(t, "the day before the last", strings.Contains(ann.work(engine.WorklistToday, engine.Filter{}), "later"), false)
 	w.advanceTo("2012-11-12T00:00:01Z")
 	same(t, "the last day", strings.Contains(ann.work(engine.WorklistToday, engine.Filter{}), fmt.Sprintf("%d.later", one)), true)
-	w.refused(try(w.Cases.WorklistTask(t.Context(), w.as("sam").by(), engine.WorklistToday, one, "soon")).err, errs.NotFound)
-	if _, err := w.Cases.WorklistTask(t.Context(), ann.by(), engine.WorklistToday, one, "soon"); err != nil {
+	w.refused(try(w.Worklists.WorklistTask(t.Context(), w.as("sam").by(), engine.WorklistToday, one, "soon")).err, errs.NotFound)
+	if _, err := w.Worklists.WorklistTask(t.Context(), ann.by(), engine.WorklistToday, one, "soon"); err != nil {
 		t.Error(err)
 	}
 }
@@ -78,7 +78,7 @@ func TestDoneList(t *testing.T) {
 	same(t, "of ann", ann.work(engine.WorklistDone, engine.Filter{}), fmt.Sprintf("%[1]d.soon %[1]d.first", id))
 	same(t, "of bob", w.as("bob").work(engine.WorklistDone, engine.Filter{}), "")
 	same(t, "of the timer", admin.work(engine.WorklistDone, engine.Filter{}), "")
-	form := w.form(try(w.Cases.WorklistTask(t.Context(), ann.by(), engine.WorklistDone, id, "first")).must(w, "the file").Form)
+	form := w.form(try(w.Worklists.WorklistTask(t.Context(), ann.by(), engine.WorklistDone, id, "first")).must(w, "the file").Form)
 	form.wants("case", fmt.Sprint(id), "caseTitle", `"One"`, "route", `"lists"`, "action", `"first"`, "comment", `"with <care>"`, "time", `"2012-11-09T12:34:56Z"`, "to", "null")
 	same(t, "of another title", ann.work(engine.WorklistDone, engine.Filter{Query: "two"}), "")
 	w.advance(7 * 24 * time.Hour)
@@ -99,25 +99,25 @@ func TestTeamList(t *testing.T) {
 	same(t, "of the crew", dan.work(crew, engine.Filter{}), fmt.Sprintf("%[1]d.soon %[1]d.later %[1]d.first", id))
 	_, err := w.Cases.Case(t.Context(), dan.by(), engine.Ref{CaseID: id})
 	w.refused(err, errs.NotFound)
-	res := try(w.Cases.WorklistTask(t.Context(), dan.by(), crew, id, "soon")).must(w, "the file")
+	res := try(w.Worklists.WorklistTask(t.Context(), dan.by(), crew, id, "soon")).must(w, "the file")
 	w.form(res.Form).wants("case", fmt.Sprint(id), "caseTitle", `"Secret plans"`, "title", `"Do it soon"`, "members", `["bob"]`, "acceptedBy", "null", "due", `"2012-11-09T14:34:56Z"`, "state", `"offered"`)
 	if strings.Contains(string(res.Form), "secret") {
 		t.Errorf("the form is %s", res.Form)
 	}
 	for _, who := range []string{"ann", "bob", "eve"} {
-		_, err := w.Cases.Worklist(t.Context(), w.as(who).by(), crew, engine.Filter{})
+		_, err := w.Worklists.Worklist(t.Context(), w.as(who).by(), crew, engine.Filter{})
 		w.refused(err, errs.NotFound)
 	}
-	same(t, "to an administrator", len(try(w.Cases.Worklist(t.Context(), admin.by(), crew, engine.Filter{})).must(w, "list")), 3)
-	same(t, "dan heads", strings.Join(w.Cases.HeadedTeams(dan.by()), " "), "crew")
-	same(t, "bob heads", strings.Join(w.Cases.HeadedTeams(w.as("bob").by()), " "), "")
+	same(t, "to an administrator", len(try(w.Worklists.Worklist(t.Context(), admin.by(), crew, engine.Filter{})).must(w, "list")), 3)
+	same(t, "dan heads", strings.Join(w.Worklists.HeadedTeams(dan.by()), " "), "crew")
+	same(t, "bob heads", strings.Join(w.Worklists.HeadedTeams(w.as("bob").by()), " "), "")
 
 	if _, err := ann.perform(id, "later", `{"do": "accept"}`); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "what ann has accepted is not bob's", dan.work(crew, engine.Filter{}), fmt.Sprintf("%[1]d.soon %[1]d.first", id))
 	same(t, "but hers", ann.work(engine.TeamWorklist("core"), engine.Filter{}), fmt.Sprintf("%[1]d.soon %[1]d.later %[1]d.first", id))
-	w.form(try(w.Cases.WorklistTask(t.Context(), ann.by(), engine.TeamWorklist("core"), id, "later")).must(w, "the file").Form).wants("acceptedBy", `"ann"`, "members", `["ann"]`)
+	w.form(try(w.Worklists.WorklistTask(t.Context(), ann.by(), engine.TeamWorklist("core"), id, "later")).must(w, "the file").Form).wants("acceptedBy", `"ann"`, "members", `["ann"]`)
 	same(t, "by page", dan.work(crew, engine.Filter{Limit: 1}), fmt.Sprintf("%d.soon", id))
 	same(t, "by role", dan.work(crew, engine.Filter{Role: "boss"}), "")
 	w.as("bob").mustPerform(id, "soon")

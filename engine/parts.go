@@ -27,7 +27,13 @@ type Cases struct {
 	attachments *Attachments
 	files       *files.Files
 	decider     *decider
-	taskCases   taskCases
+}
+
+// Worklists has the use cases of the lists of tasks, across cases.
+type Worklists struct {
+	*base
+	cases     *Cases
+	taskCases taskCases
 }
 
 // Archive deletes cases, and keeps those that have ended.

@@ -21,6 +21,7 @@ type Status struct {
 	*base
 	schedules *Schedules
 	cases     *Cases
+	worklists *Worklists
 	kept      statusCache
 }
 

@@ -104,7 +104,7 @@ func (l *statusLook) week(ctx context.Context) (statusPage, error) {
 func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
 	o := &status.Overview{Zone: l.zone, User: string(l.by.Name), Sandbox: l.sandbox, Cases: map[machine.Life]int{}}
 	for list, n := range map[Worklist]*int{WorklistOffered: &o.Offered, WorklistAccepted: &o.Accepted, WorklistToday: &o.Today} {
-		tasks, err := l.cases.Worklist(ctx, l.by, list, Filter{})
+		tasks, err := l.worklists.Worklist(ctx, l.by, list, Filter{})
 		if err != nil {
 			return nil, err
 		}

@@ -119,7 +119,7 @@ func (t *taskCases) of(user identity.ID) *userTasks {
 }
 
 // TaskCases returns the cases in which by has tasks, on any list, by id.
-func (e *Cases) TaskCases(ctx context.Context, by identity.Principal) ([]*TaskCase, error) {
+func (e *Worklists) TaskCases(ctx context.Context, by identity.Principal) ([]*TaskCase, error) {
 	u := e.taskCases.of(by.ID)
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -152,7 +152,7 @@ func (e *Cases) TaskCases(ctx context.Context, by identity.Principal) ([]*TaskCa
 }
 
 // readTaskCases reads the cases that have changed since they were known.
-func (e *Cases) readTaskCases(r store.Reader, by identity.Principal, known map[int64]*TaskCase) ([]*TaskCase, error) {
+func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known map[int64]*TaskCase) ([]*TaskCase, error) {
 	const all = machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
 	revisions, err := r.Cases().TaskRevisions(store.TaskFilter{Lists: all, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by)})
 	if err != nil {

@@ -198,7 +198,7 @@ func TestDelegateSees(t *testing.T) {
 // work returns the names on one of the user's worklists.
 func (u user) work(list engine.Worklist, f engine.Filter) string {
 	u.Helper()
-	return names(u.Cases.Worklist(u.Context(), u.by(), list, f))
+	return names(u.Worklists.Worklist(u.Context(), u.by(), list, f))
 }
 
 // Worklists show to everybody what is theirs, and nothing else: by role, team
@@ -281,7 +281,7 @@ func TestWorklistPages(t *testing.T) {
 		var got []string
 		f := engine.Filter{Limit: limit, Query: "no."}
 		for {
-			page := try(w.Cases.Worklist(t.Context(), sam.by(), engine.WorklistOffered, f)).must(w, "a page")
+			page := try(w.Worklists.Worklist(t.Context(), sam.by(), engine.WorklistOffered, f)).must(w, "a page")
 			for i := range page {
 				got = append(got, page[i].Name)
 			}
@@ -304,7 +304,7 @@ func TestWorklistPages(t *testing.T) {
 	for _, f := range []engine.Filter{{Route: "nothere"}, {Role: "boss"}, {Context: "nobody"}, {Query: "nothing"}} {
 		same(t, fmt.Sprintf("%+v", f), sam.work(engine.WorklistOffered, f), "")
 	}
-	w.refused(try(w.Cases.WorklistTask(t.Context(), sam.by(), engine.WorklistOffered, 1, "answer")).err, errs.NotFound)
+	w.refused(try(w.Worklists.WorklistTask(t.Context(), sam.by(), engine.WorklistOffered, 1, "answer")).err, errs.NotFound)
 }
 
 // Warnings are shown to whose tasks they are about, what the engine failed to
@@ -325,7 +325,7 @@ func TestWarningsAndEscalated(t *testing.T) {
 		same(t, "escalated to "+who, w.as(who).work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.robot", id))
 	}
 	same(t, "escalated to ann", w.as("ann").work(engine.WorklistEscalated, engine.Filter{}), "")
-	listed := try(w.Cases.WorklistTask(t.Context(), w.as("bob").by(), engine.WorklistEscalated, id, "robot")).must(w, "the task")
+	listed := try(w.Worklists.WorklistTask(t.Context(), w.as("bob").by(), engine.WorklistEscalated, id, "robot")).must(w, "the task")
 	shown := try(w.Cases.Task(t.Context(), w.as("bob").by(), id, "robot")).must(w, "the task")
 	same(t, "one file", listed.FormETag+string(listed.Form), shown.FormETag+string(shown.Form))
 	w.as("bob").mustDo(id, "robot", "abort")
@@ -339,7 +339,7 @@ func TestMoveTask(t *testing.T) {
 	w.as("admin").mustPutRoute("desk", routeDesk)
 	id := w.as("eve").startCase(`{"route": "desk"}`)
 	move := func(who string, from, to engine.Worklist) error {
-		_, err := w.Cases.MoveTask(t.Context(), w.as(who).request(nil), engine.TaskMove{CaseID: id, Action: "answer", From: from, To: to})
+		_, err := w.Worklists.MoveTask(t.Context(), w.as(who).request(nil), engine.TaskMove{CaseID: id, Action: "answer", From: from, To: to})
 		return err
 	}
 	w.refused(move("sam", engine.WorklistAccepted, engine.WorklistOffered), errs.ActionNotEnabled)

@@ -51,7 +51,7 @@ actions:
 	w.refused(err, errs.NotFound)
 	_, err = bob.perform(id, "decide", `{"do": "retry"}`)
 	w.refused(err, errs.NotAllowed)
-	form := w.form(try(w.Cases.WorklistTask(t.Context(), bob.by(), engine.WorklistWarnings, id, "")).must(w, "the case").Form)
+	form := w.form(try(w.Worklists.WorklistTask(t.Context(), bob.by(), engine.WorklistWarnings, id, "")).must(w, "the case").Form)
 	form.wants("id", self, "warnings/0/timer", `"work.due"`)
 	if err := bob.deleteCase(self + ".json"); err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ const ordinals = 1 << 21
 // Worklist returns the tasks on one of by's lists, by case and in order of
 // definition. The Name of each is the case's id and the action's name, with a
 // dot between.
-func (e *Cases) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
+func (e *Worklists) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
 	if out, ok, err := e.special(ctx, by, list, f); ok {
 		return out, err
 	}
@@ -80,7 +80,7 @@ func (e *Cases) Worklist(ctx context.Context, by identity.Principal, list Workli
 
 // taskFilter returns what the store is asked for. What else the filter says is
 // judged task by task, of as many cases at a time as a page is likely to take.
-func (e *Cases) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
+func (e *Worklists) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
 	filter := store.TaskFilter{Lists: list.list(), Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by), Limit: f.Limit}
 	const many = 500
 	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
@@ -94,7 +94,7 @@ func (e *Cases) taskFilter(by identity.Principal, list Worklist, f Filter) store
 
 // lister makes the tasks of cases into resources.
 type lister struct {
-	*Cases
+	*base
 	r     store.Reader
 	by    identity.Principal
 	actor machine.Actor
@@ -104,8 +104,8 @@ type lister struct {
 	passesTask func(name string, due time.Time) bool // nil: all do
 }
 
-func (e *Cases) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
-	return &lister{Cases: e, r: r, by: by, actor: e.rights.Actor(by, false), list: list.list(), f: f}
+func (e *base) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
+	return &lister{base: e, r: r, by: by, actor: e.rights.Actor(by, false), list: list.list(), f: f}
 }
 
 // addAll appends the tasks of cases.
@@ -230,7 +230,7 @@ func warnedCase(c *machine.Case, r *route.Route) *Resource {
 // WorklistTask returns a task that is on one of by's lists; without an action, the
 // case itself if it is there for its warnings. Errors: errs.NotFound if it is not on
 // the list.
-func (e *Cases) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
+func (e *Worklists) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	if res, ok, err := e.specialTask(ctx, by, list, id, action); ok {
 		return res, err
 	}
@@ -264,7 +264,7 @@ type TaskMove struct {
 // MoveTask moves a task from one worklist to another: to the accepted ones
 // accepts it, back to the offered ones releases it. Errors: errs.NotMovable for
 // other moves, and those of the task's action.
-func (e *Cases) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outcome, error) {
+func (e *Worklists) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outcome, error) {
 	var do string
 	switch {
 	case move.From == WorklistOffered && move.To == WorklistAccepted:
@@ -274,7 +274,7 @@ func (e *Cases) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outc
 	default:
 		return nil, errs.New(errs.NotMovable, "Tasks can be moved from Offered to Accepted, which accepts them, and back, which releases them; not from %s to %s.", move.From, move.To)
 	}
-	return e.Perform(ctx, req, move.CaseID, move.Action, append(document.AppendString([]byte(`{"do":`), do), '}'))
+	return e.cases.Perform(ctx, req, move.CaseID, move.Action, append(document.AppendString([]byte(`{"do":`), do), '}'))
 }
 
 // shared says who had tasks in a case as it is stored, so that only what is

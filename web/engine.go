@@ -33,7 +33,7 @@ func (q queries) ZoneOf(by identity.Principal) (*time.Location, bool) {
 
 // TaskLoad implements Queries.
 func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad, error) {
-	cases, err := q.engine.Cases.TaskCases(ctx, by)
+	cases, err := q.engine.Worklists.TaskCases(ctx, by)
 	if err != nil {
 		return TaskLoad{}, err
 	}
@@ -90,7 +90,7 @@ func (q queries) InContext(by identity.Principal, name string) func(identity.ID)
 
 // TaskCases implements Queries.
 func (q queries) TaskCases(ctx context.Context, by identity.Principal) ([]*engine.TaskCase, error) {
-	return q.engine.Cases.TaskCases(ctx, by)
+	return q.engine.Worklists.TaskCases(ctx, by)
 }
 
 // CaseViews implements Queries.

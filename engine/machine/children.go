@@ -304,7 +304,7 @@ func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
 	}
 	c.ID, c.GUID = id.ID, id.GUID
 	child := &caseDecision{tree: d.tree, route: def.Route, c: c}
-	if err := child.create(Create{}); err != nil {
+	if err := child.beginning().create(Create{}); err != nil {
 		if errs.Is(err, errs.Invalid) {
 			return nil, routeFault("a case of the route %q cannot be created: %v", def.Route.Name, err)
 		}

@@ -223,16 +223,16 @@ func (d *caseDecision) decide(event Event) error {
 			return err
 		}
 	}
-	if err := d.wakeFor(event); err != nil {
+	if err := d.suspensions().wakeFor(event); err != nil {
 		return err
 	}
 	switch e := event.(type) {
 	case Create:
-		return d.create(e)
+		return d.beginning().create(e)
 	case Start:
-		return d.start()
+		return d.beginning().start()
 	case startFailure:
-		return d.fail(e.cause)
+		return d.beginning().fail(e.cause)
 	case Perform:
 		return d.personal().performByPerson(e)
 	case Skip:

@@ -91,7 +91,7 @@ func TestUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := d.savepoint()
-	if err := d.perform(performance{action: p.r.Action("resolve"), enablement: 3, trigger: ByTime}); err != nil {
+	if err := d.performances().perform(performance{action: p.r.Action("resolve"), enablement: 3, trigger: ByTime}); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.bringToRest(); err != nil || d.c.Status != "resolved" {

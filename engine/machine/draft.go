@@ -85,7 +85,7 @@ func (d personal) submit(e Submit) error {
 	lacked := Lacks(d.route, d.c.Xattrs)
 	d.c.Title, d.c.Xattrs = e.Title, e.Xattrs.Sorted()
 	d.dropRoles()
-	if err := d.addDeclared(); err != nil {
+	if err := d.xattrs().addDeclared(); err != nil {
 		return err
 	}
 	d.c.Draft, d.changed, d.asked = nil, true, DraftAction

@@ -22,9 +22,14 @@ const (
 	textFailed    = "Failed"
 )
 
+// beginning creates and starts the case.
+type beginning struct{ *caseDecision }
+
+func (d *caseDecision) beginning() beginning { return beginning{d} }
+
 // create makes a queued case of its seed. Rules assign roles when the case starts;
 // until then it has only the players that were given.
-func (d *caseDecision) create(e Create) error {
+func (d beginning) create(e Create) error {
 	c := d.c
 	roles, err := d.players(c.Roles)
 	if err != nil {
@@ -37,7 +42,7 @@ func (d *caseDecision) create(e Create) error {
 	c.Enabled, c.LastNumber, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
 	c.Done, c.Withdrawn, c.Interrupted, c.Written, c.Resolution, c.Outbox = nil, nil, nil, nil, "", nil
 	c.Draft = nil
-	if err := d.declare(e.MayLack); err != nil {
+	if err := d.xattrs().declare(e.MayLack); err != nil {
 		return err
 	}
 	c.LogSeq, c.Version, c.Revision = 0, 0, 0
@@ -66,7 +71,7 @@ func (d *caseDecision) create(e Create) error {
 
 // start starts a queued case. If that fails by a fault or an endless loop of the
 // route, the case is as before its start but failed, and the log says why.
-func (d *caseDecision) start() error {
+func (d beginning) start() error {
 	if d.c.Life != Queued || d.c.Draft != nil {
 		return d.refusals().notOpen()
 	}
@@ -89,7 +94,7 @@ func (d *caseDecision) start() error {
 const LabelError = "error"
 
 // fail makes a queued case a failed one, with a message that says why.
-func (d *caseDecision) fail(cause error) error {
+func (d beginning) fail(cause error) error {
 	d.changed = true
 	d.messages = append(d.messages, NewMessage{Label: LabelError, MediaType: "text/plain; charset=utf-8", Content: []byte(cause.Error() + "\n")})
 	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
@@ -99,22 +104,27 @@ func (d *caseDecision) fail(cause error) error {
 }
 
 // begin makes the case active, by its init action if the route has one.
-func (d *caseDecision) begin() error {
+func (d beginning) begin() error {
 	if has(d.route.Actions, d.route.Init) {
 		d.c.Life = Active
 		if d.route.Model == route.Dependency {
 			d.c.Visit = 1
 		}
-		return d.perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
+		return d.performances().perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
 	}
 	d.c.Visit = 1
 	d.setLife(Active, LogEntry{Actor: new(d.c.Starter), Trigger: new(ByInit), Text: textStarted})
 	return d.assignRoles()
 }
 
+// declared gives the case the XATTRs that its route declares, and judges those that it has.
+type declared struct{ *caseDecision }
+
+func (d *caseDecision) xattrs() declared { return declared{d} }
+
 // declare adds and checks declared XATTRs as addDeclared does. If the case may lack what
 // is required, that makes it a draft; a value of a wrong type is a fault all the same.
-func (d *caseDecision) declare(mayLack bool) error {
+func (d declared) declare(mayLack bool) error {
 	if !mayLack || Lacks(d.route, d.c.Xattrs) == nil {
 		return d.addDeclared()
 	}
@@ -129,7 +139,7 @@ func (d *caseDecision) declare(mayLack bool) error {
 
 // addDeclared gives a new case the defaults of declared XATTRs that it lacks, and
 // checks those that it has.
-func (d *caseDecision) addDeclared() error {
+func (d declared) addDeclared() error {
 	d.addDefaults()
 	var faults document.Faults
 	for _, x := range Lacks(d.route, d.c.Xattrs) {
@@ -140,7 +150,7 @@ func (d *caseDecision) addDeclared() error {
 }
 
 // addDefaults gives the case the defaults of declared XATTRs that it lacks.
-func (d *caseDecision) addDefaults() {
+func (d declared) addDefaults() {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		if _, given := d.c.Xattrs.Get(x.Key); !given && x.Default != nil {
@@ -152,7 +162,7 @@ func (d *caseDecision) addDefaults() {
 // checkTypes checks the types of declared XATTRs. If a number or boolean is required,
 // a text that can be read as one is converted: queries, properties and labels can
 // only give texts.
-func (d *caseDecision) checkTypes(faults *document.Faults) {
+func (d declared) checkTypes(faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		v, given := d.c.Xattrs.Get(x.Key)
@@ -190,7 +200,7 @@ func wrongType(x *route.Xattr, v label.Value) string {
 
 // checkRequired checks that no required XATTR was removed. A case that did not have
 // it before need not have it.
-func (d *caseDecision) checkRequired(before label.Dict, faults *document.Faults) {
+func (d declared) checkRequired(before label.Dict, faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		_, had := before.Get(x.Key)
@@ -349,8 +359,8 @@ func (d personal) editByPerson(e Edit) error {
 		before := c.Xattrs
 		c.Xattrs = e.Xattrs.Sorted()
 		var faults document.Faults
-		d.checkRequired(before, &faults)
-		if d.checkTypes(&faults); faults.Err() != nil {
+		d.xattrs().checkRequired(before, &faults)
+		if d.xattrs().checkTypes(&faults); faults.Err() != nil {
 			return faults.Err()
 		}
 		if !slices.Equal(before, c.Xattrs) {

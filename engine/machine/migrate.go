@@ -52,15 +52,15 @@ func (d personal) migrateByPerson(e Migrate) error {
 	if err := d.assignRoles(); err != nil {
 		return err
 	}
-	return d.wake()
+	return d.suspensions().wake()
 }
 
 // redeclared gives the case the defaults of newly declared XATTRs. It need not have
 // one that is newly required.
 func (d personal) redeclared() error {
-	d.addDefaults()
+	d.xattrs().addDefaults()
 	var faults document.Faults
-	d.checkTypes(&faults)
+	d.xattrs().checkTypes(&faults)
 	return faults.Err()
 }
 

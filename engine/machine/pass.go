@@ -535,7 +535,7 @@ func isComplete(s *route.State) bool {
 func (d *caseDecision) attempt(p performance) error {
 	before := d.savepoint()
 	d.faulted = ""
-	err := d.perform(p)
+	err := d.performances().perform(p)
 	switch {
 	case errs.Is(err, errs.RouteFault):
 		d.rollBack(before)

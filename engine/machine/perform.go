@@ -56,7 +56,7 @@ func (d personal) performByPerson(e Perform) error {
 		enough, err = d.vote(place, p, e)
 	}
 	if err == nil && enough {
-		err = d.perform(p)
+		err = d.performances().perform(p)
 	}
 	if err != nil {
 		return err
@@ -235,10 +235,15 @@ func (c *Case) performed(action string) *Performed {
 	return nil
 }
 
+// performing performs actions of the case, and does what follows from that.
+type performing struct{ *caseDecision }
+
+func (d *caseDecision) performances() performing { return performing{d} }
+
 // perform performs the action in the order of
 // docs/contract/engine.md#order-of-a-performance. The caller has checked the
 // request of a person, and brings the case to rest afterwards.
-func (d *caseDecision) perform(p performance) error {
+func (d performing) perform(p performance) error {
 	if d.performed == MaxPerformances {
 		return d.endless()
 	}
@@ -283,7 +288,7 @@ func (d *caseDecision) perform(p performance) error {
 }
 
 // entry returns the log entry of a performance.
-func (d *caseDecision) entry(p performance, o outcome, withdrawn []string) LogEntry {
+func (d performing) entry(p performance, o outcome, withdrawn []string) LogEntry {
 	a := &d.route.Actions[p.action]
 	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
 	if p.skips {
@@ -333,7 +338,7 @@ type outcome struct {
 
 // destination finds what the performance leads to: by the action's decision, else by
 // its to, else by the first transition that it completes.
-func (d *caseDecision) destination(p performance) (outcome, error) {
+func (d performing) destination(p performance) (outcome, error) {
 	a := &d.route.Actions[p.action]
 	w := outcome{to: a.To}
 	var err error
@@ -359,7 +364,7 @@ func (d *caseDecision) destination(p performance) (outcome, error) {
 
 // mark notes that an action of transitions was performed in this visit, and returns
 // the first transition out of the status that is complete now.
-func (d *caseDecision) mark(a *route.Action) (to int, followed *route.Transition) {
+func (d performing) mark(a *route.Action) (to int, followed *route.Transition) {
 	if !slices.Contains(d.c.Done, a.Name) {
 		d.c.Done = append(slices.Clip(d.c.Done), a.Name)
 	}
@@ -405,7 +410,7 @@ func (d *caseDecision) choose(action int) (withdrawn []string) {
 // withdrawnBy returns the names of the enabled actions that the performance withdraws,
 // in order of definition: those of its choice and, if it leaves a status that has
 // transitions, those that could have been performed there instead.
-func (d *caseDecision) withdrawnBy(action int, o outcome, chosen []string) (withdrawn []string) {
+func (d performing) withdrawnBy(action int, o outcome, chosen []string) (withdrawn []string) {
 	if o.to == route.NoState || !has(d.route.States, d.status) || len(d.route.States[d.status].Out) == 0 {
 		return chosen
 	}
@@ -434,7 +439,7 @@ func (d *caseDecision) endEnablement(number int64) {
 }
 
 // count notes a performance in the case.
-func (d *caseDecision) count(a *route.Action, by performance, output string) {
+func (d performing) count(a *route.Action, by performance, output string) {
 	p := d.c.performed(a.Name)
 	if p == nil {
 		d.c.Performed = append(d.c.Performed, Performed{Action: a.Name})
@@ -461,7 +466,7 @@ func (c *Case) count(action string) int64 {
 
 // enter begins a visit of a state, also of the one that the case is in, and runs the
 // steps for that.
-func (d *caseDecision) enter(w outcome, p performance) error {
+func (d performing) enter(w outcome, p performance) error {
 	d.dropResolution(w.to, p.resolution != "")
 	d.visit(w.to)
 	source := d.route.Actions[p.action].Name

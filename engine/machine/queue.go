@@ -201,7 +201,7 @@ func (d personal) skip(e Skip) error {
 		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
 	}
 	d.gaveUp = append(d.gaveUp, a.Name)
-	err = d.perform(performance{
+	err = d.performances().perform(performance{
 		action: action, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
 	})
 	if err != nil {

@@ -64,7 +64,7 @@ func (d personal) renewRoute(version int64) error {
 	}
 	d.c.RouteVersion = version
 	d.dropRoles()
-	return d.addDeclared()
+	return d.xattrs().addDeclared()
 }
 
 // dropRoles removes the players of roles that the route does not have, and sorts the

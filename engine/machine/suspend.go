@@ -55,12 +55,17 @@ func (d personal) suspendByPerson(e Suspend) error {
 	if d.c.SuspendedSelf && d.c.SuspendedUntil.Equal(date) {
 		return nil
 	}
-	d.suspend(date, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
-	return d.wake()
+	d.suspensions().suspend(date, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
+	return d.suspensions().wake()
 }
 
+// suspensions suspends the case, and resumes it.
+type suspensions struct{ *caseDecision }
+
+func (d *caseDecision) suspensions() suspensions { return suspensions{d} }
+
 // suspend suspends the case by itself, until a date or, if that is zero, for good.
-func (d *caseDecision) suspend(date time.Time, entry LogEntry) {
+func (d suspensions) suspend(date time.Time, entry LogEntry) {
 	d.c.SuspendedSelf, d.c.SuspendedUntil = true, date
 	entry.Text = textSuspended + until(date)
 	d.setLife(Suspended, entry)
@@ -101,9 +106,9 @@ func (p *pass) suspendByStep() bool {
 		return false
 	}
 	p.conclude()
-	p.suspend(h.until, LogEntry{Trigger: new(ByStep)})
+	p.suspensions().suspend(h.until, LogEntry{Trigger: new(ByStep)})
 	if p.mustWake() {
-		p.endSuspension(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
+		p.suspensions().endSuspension(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
 		return false
 	}
 	for _, r := range p.stepRequests {
@@ -121,7 +126,7 @@ func (d *caseDecision) mustWake() bool {
 // wakeFor resumes the case before an event that comes after its date, as the
 // sweeper would have done. An event that ends the suspension itself does not need
 // that.
-func (d *caseDecision) wakeFor(event Event) error {
+func (d suspensions) wakeFor(event Event) error {
 	switch event.(type) {
 	case Due, Delivered, Attempted, Undelivered, Recorded:
 		d.sweeps = true
@@ -135,7 +140,7 @@ func (d *caseDecision) wakeFor(event Event) error {
 }
 
 // wake resumes the case if its date has come, and brings it to rest.
-func (d *caseDecision) wake() error {
+func (d suspensions) wake() error {
 	if d.mustWake() {
 		d.endSuspension(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
 	}
@@ -151,13 +156,13 @@ func (d personal) resumeByPerson(e Resume) error {
 	case Queued, Completed, Closed, Canceled, Failed:
 		return d.refusals().notOpen()
 	}
-	d.endSuspension(LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
+	d.suspensions().endSuspension(LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
 	return d.bringToRest()
 }
 
 // endSuspension ends the case's own suspension. The caller brings it to rest, which
 // does what has become due meanwhile.
-func (d *caseDecision) endSuspension(entry LogEntry) {
+func (d suspensions) endSuspension(entry LogEntry) {
 	d.c.SuspendedSelf, d.c.SuspendedUntil = false, time.Time{}
 	entry.Text = textResumed
 	if d.ancestorSuspended {

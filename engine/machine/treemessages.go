@@ -69,7 +69,7 @@ func (b startChild) deliver(t *tree) error {
 		return nil
 	}
 	performed, steps := t.performed, t.steps
-	if err := d.start(); err != nil {
+	if err := d.beginning().start(); err != nil {
 		return err
 	}
 	exhausted := t.performed == MaxPerformances || t.steps == MaxSteps
@@ -364,7 +364,7 @@ func (d relations) resumeWithParent() error {
 	case d.c.Life != Suspended:
 		return nil
 	case d.c.SuspendedSelf:
-		return d.wake()
+		return d.suspensions().wake()
 	}
 	d.resume(LogEntry{Trigger: new(ByChild), Text: textResumed + " with its parent"})
 	return d.bringToRest()
