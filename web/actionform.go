@@ -76,7 +76,7 @@ func doTitle(do, action string) (title, icon string) {
 }
 
 // actionForm returns the form of the reader's tasks in a case, nil if there is none.
-func (x *visit) actionForm(view *engine.CaseView, mine []shownTask, o formOptions) *actionForm {
+func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formOptions) *actionForm {
 	f := &actionForm{Prefix: o.prefix, Post: o.post, Cancel: o.cancel, Case: view.Case.ID, Do: cmp.Or(o.do, "perform"), Key: x.Key(), Leads: map[string]string{}, Faults: map[string]string{}}
 	var chosen *shownTask
 	for i := range mine {
@@ -124,7 +124,7 @@ func (x *visit) actionForm(view *engine.CaseView, mine []shownTask, o formOption
 }
 
 // ask adds what the form asks for: the fields of the action, resolutions, whom.
-func (x *visit) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
+func (x taskDrawing) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 	for _, name := range []string{"comment", "resolution", "to", "output"} {
 		f.Faults[name] = x.refused.Of(name)
 	}
@@ -177,7 +177,7 @@ func leadsText(view *engine.CaseView, t *shownTask) string {
 }
 
 // movedOn says who was faster, and where the case is now.
-func (x *visit) movedOn(view *engine.CaseView) string {
+func (x taskDrawing) movedOn(view *engine.CaseView) string {
 	text := x.refused.Detail
 	if by := x.refused.By; len(by) > 0 {
 		var name string
@@ -199,7 +199,7 @@ func (x *visit) movedOn(view *engine.CaseView) string {
 }
 
 // lastOf says what was done last in the case.
-func (x *visit) lastOf(view *engine.CaseView) string {
+func (x taskDrawing) lastOf(view *engine.CaseView) string {
 	last, text := machine.Last(view.Case, view.Route)
 	if last == nil || last.By == "" {
 		return ""
@@ -209,7 +209,7 @@ func (x *visit) lastOf(view *engine.CaseView) string {
 
 // curlOf adds the curl line of the form as it stands. If a resolution is needed and none
 // is chosen yet, it has the first.
-func (x *visit) curlOf(f *actionForm) {
+func (x taskDrawing) curlOf(f *actionForm) {
 	v := url.Values{"case": {strconv.FormatInt(f.Case, 10)}, "action": {f.Name}, "do": {f.Do}, "comment": {f.Comment}, "to": {f.To}}
 	for i, r := range f.Resolutions {
 		if r.Chosen || i == 0 {

@@ -132,26 +132,26 @@ func drawCase(x *visit) error {
 	if c.ScheduleUUID != "" {
 		v.StarterIs = "from the schedule, for"
 	}
-	x.notesOf(v, d)
-	x.sinceOf(v, d)
+	x.caseDrawing().notesOf(v, d)
+	x.caseDrawing().sinceOf(v, d)
 	if err := x.pictureOf(v); err != nil {
 		return err
 	}
-	x.commandsOf(v, d)
-	x.todoOf(v, d)
-	x.needsOf(v, d)
-	x.voteOf(v, d)
-	if err := x.logOf(v, d); err != nil {
+	x.caseDrawing().commandsOf(v, d)
+	x.caseDrawing().todoOf(v, d)
+	x.caseDrawing().needsOf(v, d)
+	x.caseDrawing().voteOf(v, d)
+	if err := x.caseDrawing().logOf(v, d); err != nil {
 		return err
 	}
-	x.messagesOf(v, d)
-	x.timersOf(v, d)
+	x.caseDrawing().messagesOf(v, d)
+	x.caseDrawing().timersOf(v, d)
 	if err := x.foreseeCase(v, d); err != nil {
 		return err
 	}
-	x.xattrsOf(v, d)
-	x.peopleOf(v, d)
-	x.aboutOf(v, d)
+	x.caseDrawing().xattrsOf(v, d)
+	x.caseDrawing().peopleOf(v, d)
+	x.caseDrawing().aboutOf(v, d)
 	path := fmt.Sprintf("/dav/Workflow/Cases/%d", id)
 	return x.draw("case.html", head{Title: v.Title, Nav: "cases", Path: path, JSON: path + ".json"}, v)
 }
@@ -164,8 +164,13 @@ func startedText(r *route.Route) string {
 	return "started by"
 }
 
+// caseDrawing draws the page of a case.
+type caseDrawing struct{ *visit }
+
+func (x *visit) caseDrawing() caseDrawing { return caseDrawing{x} }
+
 // notesOf adds the warnings, and what stands above everything else.
-func (x *visit) notesOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) notesOf(v *caseView, d *engine.CaseDetail) {
 	c := d.Case
 	switch {
 	case d.Archived != 0:
@@ -204,7 +209,7 @@ func actionTitle(r *route.Route, name string) string {
 }
 
 // sinceOf says since when the case is in its state: since its log said so last.
-func (x *visit) sinceOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) sinceOf(v *caseView, d *engine.CaseDetail) {
 	if d.Case.Status == "" {
 		return
 	}
@@ -217,15 +222,15 @@ func (x *visit) sinceOf(v *caseView, d *engine.CaseDetail) {
 }
 
 // todoOf adds the form of the reader's tasks, and what others can do.
-func (x *visit) todoOf(v *caseView, d *engine.CaseDetail) {
-	mine := slices.DeleteFunc(x.tasksOn(&d.CaseView, ""), func(t shownTask) bool { return !t.own() })
+func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
+	mine := slices.DeleteFunc(x.taskDrawing().tasksOn(&d.CaseView, ""), func(t shownTask) bool { return !t.own() })
 	chosen := x.query.Get("open")
 	if isCaseCommand(x.sentDo()) { // what was sent is not this form
 		sent, refused := x.sent, x.refused
 		x.sent, x.refused = nil, nil
 		defer func() { x.sent, x.refused = sent, refused }()
 	}
-	if x.sentTask() != "" {
+	if x.taskDrawing().sentTask() != "" {
 		chosen = x.sent.Get("action")
 	}
 	do := cmp.Or(x.sentDo(), x.query.Get("do"))
@@ -233,7 +238,7 @@ func (x *visit) todoOf(v *caseView, d *engine.CaseDetail) {
 		do = ""
 	}
 	here := v.Post
-	v.Form = x.actionForm(&d.CaseView, mine, formOptions{prefix: "c-", chosen: chosen, do: do, post: here})
+	v.Form = x.taskDrawing().actionForm(&d.CaseView, mine, formOptions{prefix: "c-", chosen: chosen, do: do, post: here})
 	if v.Form != nil && do != "" && do != "perform" {
 		v.Form.Cancel = here
 	}
@@ -271,7 +276,7 @@ func (x *visit) todoOf(v *caseView, d *engine.CaseDetail) {
 }
 
 // moreOf returns what else can be done with a task, as links.
-func (x *visit) moreOf(d *engine.CaseDetail, t *shownTask, several bool) (out []anchor) {
+func (x caseDrawing) moreOf(d *engine.CaseDetail, t *shownTask, several bool) (out []anchor) {
 	of := func(verb string) string {
 		if !several {
 			return verb
@@ -292,7 +297,7 @@ func (x *visit) moreOf(d *engine.CaseDetail, t *shownTask, several bool) (out []
 }
 
 // whoText says who can do an action, or has accepted it.
-func (x *visit) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
+func (x caseDrawing) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
 	if en.By != "" {
 		return x.Queries.Person(en.By).Shown() + " has accepted it"
 	}
@@ -310,7 +315,7 @@ func (x *visit) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
 }
 
 // partyText returns what a party is called.
-func (x *visit) partyText(party string) string {
+func (x caseDrawing) partyText(party string) string {
 	switch party {
 	case machine.PartyAdmins:
 		return "who administers the route"

@@ -140,7 +140,7 @@ func setTimer(x *visit, v url.Values) (*act, error) {
 }
 
 // commandsOf adds what the reader may do with the case, and what is asked before.
-func (x *visit) commandsOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) commandsOf(v *caseView, d *engine.CaseDetail) {
 	asked := x.query.Get("do")
 	if x.sentDo() != "" {
 		asked = x.sentDo()
@@ -165,14 +165,14 @@ func (x *visit) commandsOf(v *caseView, d *engine.CaseDetail) {
 		}
 		v.Ask = x.askOf(v, d, c)
 		v.Ask.Timer = name
-		if a, err := setTimer(x, url.Values{"timer": {name}, "limit": {v.Ask.Value}}); err == nil {
+		if a, err := setTimer(x.visit, url.Values{"timer": {name}, "limit": {v.Ask.Value}}); err == nil {
 			v.Ask.Curl = x.curlLines(a.requests)
 		}
 	}
 }
 
 // askOf returns the form of a command.
-func (x *visit) askOf(v *caseView, d *engine.CaseDetail, c caseCommand) *caseAsk {
+func (x caseDrawing) askOf(v *caseView, d *engine.CaseDetail, c caseCommand) *caseAsk {
 	a := &caseAsk{
 		Do: c.do, Title: strings.TrimSuffix(c.title, "…"), Text: c.text, Submit: c.submit, Field: c.field, Label: c.label, Hint: c.hint,
 		Cancel: v.Post, Key: x.Key(), Refused: x.refused,

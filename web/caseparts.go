@@ -34,7 +34,7 @@ type logLine struct {
 const logRows = 50
 
 // logOf adds the newest lines of the log.
-func (x *visit) logOf(v *caseView, d *engine.CaseDetail) error {
+func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 	decisions := x.query.Get("log") == "decisions"
 	entries := slices.Clone(d.Log)
 	isDecision := func(e machine.LogEntry) bool { return e.Kind == machine.LogAction || e.Kind == machine.LogLife }
@@ -70,7 +70,7 @@ func (x *visit) logOf(v *caseView, d *engine.CaseDetail) error {
 }
 
 // logLine returns an entry of the log as a line.
-func (x *visit) logLine(e *machine.LogEntry, r *route.Route) logLine {
+func (x caseDrawing) logLine(e *machine.LogEntry, r *route.Route) logLine {
 	l := logLine{What: e.Text, Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: deref(e.Comment), Resolution: deref(e.Resolution)}
 	if actor := deref(e.Actor); actor != "" && actor != "timer" {
 		l.Who = x.Queries.Person(actor).Shown()
@@ -123,7 +123,7 @@ type messageView struct {
 }
 
 // messagesOf lists the messages: output and exception first, then by creation.
-func (x *visit) messagesOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) messagesOf(v *caseView, d *engine.CaseDetail) {
 	list := slices.Clone(d.Messages)
 	slices.SortStableFunc(list, func(a, b store.Message) int { return cmp.Compare(messageRank(a.Label), messageRank(b.Label)) })
 	const most = 20
@@ -168,7 +168,7 @@ type timerForm struct {
 }
 
 // timersOf adds the timers that have a date, or may get one.
-func (x *visit) timersOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) timersOf(v *caseView, d *engine.CaseDetail) {
 	if d.Case.Life.Ended() {
 		return
 	}
@@ -192,7 +192,7 @@ func (x *visit) timersOf(v *caseView, d *engine.CaseDetail) {
 }
 
 // fillTimer draws how much of its time a timer has used.
-func (x *visit) fillTimer(t *timerView, expires, since time.Time) {
+func (x caseDrawing) fillTimer(t *timerView, expires, since time.Time) {
 	t.When = x.Words.Time(expires, x.Words.Moment(expires))
 	whole, used := expires.Sub(since), x.now.Sub(since)
 	if whole > 0 {
@@ -233,7 +233,7 @@ type fieldView struct {
 }
 
 // xattrsOf adds the declared XATTRs in order, then the others by name.
-func (x *visit) xattrsOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) xattrsOf(v *caseView, d *engine.CaseDetail) {
 	for i := range d.Route.Xattrs {
 		declared := &d.Route.Xattrs[i]
 		if value, set := d.Case.Xattrs.Get(declared.Key); set {
@@ -254,7 +254,7 @@ type roleView struct {
 }
 
 // peopleOf adds the roles in order, and the stakeholders.
-func (x *visit) peopleOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) peopleOf(v *caseView, d *engine.CaseDetail) {
 	add := func(title string, parties []string) {
 		r := roleView{Title: title}
 		for _, party := range parties {
@@ -278,7 +278,7 @@ func (x *visit) peopleOf(v *caseView, d *engine.CaseDetail) {
 }
 
 // aboutOf adds the rest.
-func (x *visit) aboutOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) aboutOf(v *caseView, d *engine.CaseDetail) {
 	c := d.Case
 	version := fmt.Sprintf("%s, version %d", c.RouteName, c.RouteVersion)
 	if d.Newest > c.RouteVersion {

@@ -18,7 +18,7 @@ type needView struct {
 }
 
 // needsOf adds the actions that several must perform.
-func (x *visit) needsOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) needsOf(v *caseView, d *engine.CaseDetail) {
 	for i := range d.Case.Enabled {
 		en := &d.Case.Enabled[i]
 		a := d.Route.Action(en.Action)
@@ -68,7 +68,7 @@ type childView struct {
 }
 
 // voteOf adds the children of the enablement that has any.
-func (x *visit) voteOf(v *caseView, d *engine.CaseDetail) {
+func (x caseDrawing) voteOf(v *caseView, d *engine.CaseDetail) {
 	if len(d.Case.Children) == 0 {
 		return
 	}
@@ -162,7 +162,7 @@ func childMark(line *machine.ChildLine, child *engine.CaseView) mark {
 }
 
 // childView returns a child that the reader sees.
-func (x *visit) childView(child *engine.CaseView) childView {
+func (x caseDrawing) childView(child *engine.CaseView) childView {
 	c := child.Case
 	line := machine.ChildLine{ID: c.ID, Route: c.RouteName, Life: c.Life, Status: c.Status}
 	out := childView{ID: c.ID, Title: titleOf(child), State: childMark(&line, child)}

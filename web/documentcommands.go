@@ -31,7 +31,7 @@ func documentCommands() map[string]form {
 }
 
 // named returns the path of what the form is about: a member of the folder of the page.
-func (x *visit) named(v url.Values) ([]string, error) {
+func (x documentDrawing) named(v url.Values) ([]string, error) {
 	name := v.Get("name")
 	if name == "" {
 		return nil, missing("name")
@@ -44,7 +44,7 @@ func makeFolder(x *visit, v url.Values) (*act, error) {
 	if name == "" {
 		return nil, fieldMissing("folder", "A folder needs a name.")
 	}
-	at := under(x.documentPath(), name)
+	at := under(x.documentDrawing().documentPath(), name)
 	return &act{
 		requests: []driveRequest{{Method: "MKCOL", Path: onDrive(at...)}},
 		done: func([]*driveAnswer) notice {
@@ -64,7 +64,7 @@ func transferRequest(method string, from, to []string) driveRequest {
 }
 
 func renameDocument(x *visit, v url.Values) (*act, error) {
-	from, err := x.named(v)
+	from, err := x.documentDrawing().named(v)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func renameDocument(x *visit, v url.Values) (*act, error) {
 	if name == "" || strings.Contains(name, "/") {
 		return nil, fieldMissing("to", "A name is needed, without a slash.")
 	}
-	to := under(x.documentPath(), name)
+	to := under(x.documentDrawing().documentPath(), name)
 	return &act{
 		requests: []driveRequest{transferRequest("MOVE", from, to)},
 		done: func([]*driveAnswer) notice {
@@ -82,7 +82,7 @@ func renameDocument(x *visit, v url.Values) (*act, error) {
 }
 
 func moveDocument(x *visit, v url.Values) (*act, error) {
-	from, err := x.named(v)
+	from, err := x.documentDrawing().named(v)
 	if err != nil {
 		return nil, err
 	}
@@ -104,20 +104,20 @@ func moveDocument(x *visit, v url.Values) (*act, error) {
 }
 
 func deleteDocument(x *visit, v url.Values) (*act, error) {
-	at, err := x.named(v)
+	at, err := x.documentDrawing().named(v)
 	if err != nil {
 		return nil, err
 	}
 	return &act{
 		requests: []driveRequest{{Method: "DELETE", Path: onDrive(at...)}},
 		done: func([]*driveAnswer) notice {
-			return notice{Text: v.Get("name") + " is deleted. It can be brought back from the", Link: pageOfDocument(under(x.documentPath(), historyName)...), Name: "old versions"}
+			return notice{Text: v.Get("name") + " is deleted. It can be brought back from the", Link: pageOfDocument(under(x.documentDrawing().documentPath(), historyName)...), Name: "old versions"}
 		},
 	}, nil
 }
 
 func unlockDocument(x *visit, v url.Values) (*act, error) {
-	at, err := x.named(v)
+	at, err := x.documentDrawing().named(v)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func unlockDocument(x *visit, v url.Values) (*act, error) {
 }
 
 // askDocument returns the form that the address of a folder asks for, nil for none.
-func (x *visit) askDocument(at engine.DocumentPath, found *DocumentFolder) *asking {
+func (x documentDrawing) askDocument(at engine.DocumentPath, found *DocumentFolder) *asking {
 	do := x.asked()
 	title, known := documentTitles()[do]
 	if !known || !found.Writable && do != "copy" {
@@ -156,7 +156,7 @@ func (x *visit) askDocument(at engine.DocumentPath, found *DocumentFolder) *aski
 }
 
 // deletionText says what a deletion takes with it.
-func (x *visit) deletionText(at []string) string {
+func (x documentDrawing) deletionText(at []string) string {
 	kept := "It is kept among the old versions for a while, and can be brought back."
 	n, more, err := x.Queries.DocumentsBelow(x.r.Context(), x.by, at)
 	switch {

@@ -89,8 +89,13 @@ type documentRow struct {
 	Menu    []anchor
 }
 
+// documentDrawing draws the pages of documents.
+type documentDrawing struct{ *visit }
+
+func (x *visit) documentDrawing() documentDrawing { return documentDrawing{x} }
+
 // documentPath returns the path of the page below Documents/.
-func (x *visit) documentPath() engine.DocumentPath {
+func (x documentDrawing) documentPath() engine.DocumentPath {
 	return strings.FieldsFunc(x.r.PathValue("path"), func(r rune) bool { return r == '/' })
 }
 
@@ -113,7 +118,7 @@ func under(path engine.DocumentPath, name string) []string {
 }
 
 func drawDocuments(x *visit) error {
-	path := x.documentPath()
+	path := x.documentDrawing().documentPath()
 	if len(path) == 0 {
 		return x.redirect("/documents")
 	}
@@ -130,20 +135,20 @@ func drawDocuments(x *visit) error {
 		return err
 	}
 	if !found.Top.Folder {
-		if err := x.drawFile(v, path, found); err != nil {
+		if err := x.documentDrawing().drawFile(v, path, found); err != nil {
 			return err
 		}
 		return x.draw("documents.html", h, v)
 	}
 	h.JSON += "/.contents"
 	v.History = pageOfDocument(under(path, historyName)...)
-	if err := x.listDocuments(v, path, found); err != nil {
+	if err := x.documentDrawing().listDocuments(v, path, found); err != nil {
 		return err
 	}
 	if v.Writable {
-		v.Upload = x.uploadForm(path)
+		v.Upload = x.documentDrawing().uploadForm(path)
 	}
-	v.Ask = x.askDocument(path, found)
+	v.Ask = x.documentDrawing().askDocument(path, found)
 	if !x.sentTo("upload") || v.Upload == nil {
 		v.Refused = x.untold(v.Ask)
 	}
@@ -156,7 +161,7 @@ func (x *visit) areas(v *documentsView, now string) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(roots, func(a, b string) int { return cmp.Compare(x.areaRank(a), x.areaRank(b)) })
+	slices.SortStableFunc(roots, func(a, b string) int { return cmp.Compare(x.documentDrawing().areaRank(a), x.documentDrawing().areaRank(b)) })
 	for _, name := range roots {
 		t := tab{Label: name, Href: pageOfDocument(name), Current: name == now}
 		if name == x.Me() {
@@ -194,7 +199,7 @@ func (x *visit) areas(v *documentsView, now string) error {
 }
 
 // areaRank orders areas: one's own, those of teams, that of everyone.
-func (x *visit) areaRank(name string) int {
+func (x documentDrawing) areaRank(name string) int {
 	switch name {
 	case x.Me():
 		return 0
@@ -214,7 +219,7 @@ func documentKey(d *store.Document) string {
 }
 
 // listDocuments adds the page of members that the address asks for.
-func (x *visit) listDocuments(v *documentsView, path engine.DocumentPath, found *DocumentFolder) error {
+func (x documentDrawing) listDocuments(v *documentsView, path engine.DocumentPath, found *DocumentFolder) error {
 	slices.SortFunc(found.Below, func(a, b store.Document) int { return strings.Compare(documentKey(&a), documentKey(&b)) })
 	shown := found.Below
 	if place := x.query.Get("after"); place != "" {
@@ -244,7 +249,7 @@ func (x *visit) listDocuments(v *documentsView, path engine.DocumentPath, found 
 	return nil
 }
 
-func (x *visit) documentRow(path engine.DocumentPath, d *store.Document, found *DocumentFolder) documentRow {
+func (x documentDrawing) documentRow(path engine.DocumentPath, d *store.Document, found *DocumentFolder) documentRow {
 	row := documentRow{
 		ID: d.ID, Name: d.Name, Folder: d.Folder, Kind: kindOf(d), Changed: d.Modified, Href: pageOfDocument(under(path, d.Name)...),
 		Author: x.Queries.PersonByID(d.AuthorID),
@@ -319,7 +324,7 @@ type documentFile struct {
 // mostPreview bounds what is shown of a file, in bytes.
 const mostPreview = 256 << 10
 
-func (x *visit) drawFile(v *documentsView, path engine.DocumentPath, found *DocumentFolder) error {
+func (x documentDrawing) drawFile(v *documentsView, path engine.DocumentPath, found *DocumentFolder) error {
 	d := &found.Top
 	drive := onDrive(path...)
 	f := &documentFile{

@@ -89,7 +89,7 @@ func drawVersions(x *visit, folder engine.DocumentPath) error {
 
 // restoreVersion brings an old version back to where it was.
 func restoreVersion(x *visit, v url.Values) (*act, error) {
-	at, err := x.named(v)
+	at, err := x.documentDrawing().named(v)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func restoreVersion(x *visit, v url.Values) (*act, error) {
 }
 
 func purgeVersion(x *visit, v url.Values) (*act, error) {
-	at, err := x.named(v)
+	at, err := x.documentDrawing().named(v)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ const (
 )
 
 func drawEntry(x *visit) error {
-	before, err := x.before()
+	before, err := x.scheduleDrawing().before()
 	if err != nil {
 		return err
 	}
@@ -96,17 +96,17 @@ func drawEntry(x *visit) error {
 	v := &entryView{
 		ID: e.UUID, Title: entryTitle(e.Entry), Words: entryWords(e.Entry), Route: e.Route, Context: x.Queries.Person(e.Context),
 		State: entryState(e), MayChange: e.MayChange, Paused: e.Paused, Key: x.Key(), Clone: cloneAddress(e.Entry),
-		Rules: x.rulesOf(e), Said: outcomeWords(e.Outcomes),
+		Rules: x.scheduleDrawing().rulesOf(e), Said: outcomeWords(e.Outcomes),
 	}
 	for _, one := range e.XattrDict {
 		v.Xattrs = append(v.Xattrs, aboutLine{Key: one.Key, Value: fmt.Sprint(one.Value)})
 	}
-	x.notesOfEntry(v, e)
+	x.scheduleDrawing().notesOfEntry(v, e)
 	if before.IsZero() && len(e.Outcomes) > 0 {
 		v.Spark = largeSpark().draw(e.Outcomes)
 	}
 	for i := range e.Outcomes {
-		v.History = append(v.History, x.occurrenceRow(&e.Outcomes[i]))
+		v.History = append(v.History, x.scheduleDrawing().occurrenceRow(&e.Outcomes[i]))
 	}
 	if more {
 		v.Earlier = x.with("after", strconv.FormatInt(e.Outcomes[len(e.Outcomes)-1].Instant.UnixMilli(), 10))
@@ -114,10 +114,10 @@ func drawEntry(x *visit) error {
 	}
 	if v.NoNext = whyNone(e); !e.NextIteration.IsZero() && e.Ended.IsZero() {
 		v.NoNext, v.NextWhen = "", x.Words.Relative(e.NextIteration)
-		v.Next = x.instantRows(e.Entry)
+		v.Next = x.scheduleDrawing().instantRows(e.Entry)
 	}
 	v.Forecast = x.foreseeEntry(e)
-	x.commandsOfEntry(v, e)
+	x.scheduleDrawing().commandsOfEntry(v, e)
 	h := head{Title: v.Title, Nav: "schedule", Path: entryFolder + "/" + e.UUID + ".json", JSON: entryFolder + "/" + e.UUID + ".json"}
 	if !e.Ended.IsZero() {
 		h.Path, h.JSON = entryFolder+"/"+e.UUID+"/occurrences.json", entryFolder+"/"+e.UUID+"/occurrences.json"
@@ -126,7 +126,7 @@ func drawEntry(x *visit) error {
 }
 
 // notesOfEntry says what is particular about the entry.
-func (x *visit) notesOfEntry(v *entryView, e *engine.EntryView) {
+func (x scheduleDrawing) notesOfEntry(v *entryView, e *engine.EntryView) {
 	add := func(class, icon, title, text string) {
 		v.Notes = append(v.Notes, note{Class: class, Icon: icon, Title: title, Text: text})
 	}
@@ -160,7 +160,7 @@ func (x *visit) notesOfEntry(v *entryView, e *engine.EntryView) {
 	}
 }
 
-func (x *visit) occurrenceRow(o *store.Occurrence) occurrenceRow {
+func (x scheduleDrawing) occurrenceRow(o *store.Occurrence) occurrenceRow {
 	row := occurrenceRow{When: x.Words.Time(o.Instant, x.Words.Moment(o.Instant)), Why: o.Reason, Lag: lagWords(lagOf(o)), Case: o.CaseID, Now: cmp.Or(o.Status, o.State)}
 	switch o.Outcome {
 	case engine.OutcomeFired:
@@ -182,7 +182,7 @@ func (x *visit) occurrenceRow(o *store.Occurrence) occurrenceRow {
 }
 
 // instantRows are the next instants of an entry, by the clocks of its zone.
-func (x *visit) instantRows(e *schedule.Entry) (out []instantRow) {
+func (x scheduleDrawing) instantRows(e *schedule.Entry) (out []instantRow) {
 	zone := x.zoneOfEntry(e)
 	w := words{now: x.now, zone: zone}
 	n, year := 0, x.now.In(zone).Year()
@@ -214,7 +214,7 @@ func (x *visit) instantRows(e *schedule.Entry) (out []instantRow) {
 
 // zoneOfEntry returns the zone in which people think of the entry: its own, and the
 // reader's if it has none.
-func (x *visit) zoneOfEntry(e *schedule.Entry) *time.Location {
+func (x scheduleDrawing) zoneOfEntry(e *schedule.Entry) *time.Location {
 	if e.Type == schedule.TypeSimple || e.Type == schedule.TypeInterval {
 		return x.Words.zone
 	}
@@ -225,7 +225,7 @@ func (x *visit) zoneOfEntry(e *schedule.Entry) *time.Location {
 }
 
 // rulesOf says how the instants are treated.
-func (x *visit) rulesOf(e *engine.EntryView) []aboutLine {
+func (x scheduleDrawing) rulesOf(e *engine.EntryView) []aboutLine {
 	rules := []aboutLine{{Key: "Zone", Value: zoneWords(x.zoneOfEntry(e.Entry), x.now)}}
 	add := func(key, value string) {
 		if value != "" {
@@ -364,7 +364,7 @@ func entryForms() map[string]form {
 }
 
 // commandsOfEntry adds the form that is asked for.
-func (x *visit) commandsOfEntry(v *entryView, e *engine.EntryView) {
+func (x scheduleDrawing) commandsOfEntry(v *entryView, e *engine.EntryView) {
 	asked := cmp.Or(x.sentDo(), x.query.Get("do"))
 	for _, c := range entryCommands() {
 		if c.do != asked || !e.MayChange || !c.may(e) {
@@ -392,7 +392,7 @@ func (x *visit) commandsOfEntry(v *entryView, e *engine.EntryView) {
 
 // backfillWords says how many instants a backfill is about, and how many cases the entry
 // has left.
-func (x *visit) backfillWords(e *engine.EntryView, v url.Values) string {
+func (x scheduleDrawing) backfillWords(e *engine.EntryView, v url.Values) string {
 	from, errFrom := schedule.ParseTimeText(v.Get("from"))
 	to, errTo := schedule.ParseTimeText(v.Get("to"))
 	if v.Get("from") == "" || v.Get("to") == "" || errFrom != nil || errTo != nil || !from.Before(to) {

@@ -68,7 +68,7 @@ func drawNewEntry(x *visit) error {
 		}
 	}
 	h := head{Title: v.Title, Nav: "schedule", Path: entryFolder + "/new.json"}
-	return x.drawEntryForm(h, v, values, "new")
+	return x.scheduleDrawing().drawEntryForm(h, v, values, "new")
 }
 
 func drawEditEntry(x *visit) error {
@@ -96,12 +96,12 @@ func drawEditEntry(x *visit) error {
 		v.Match = match
 	}
 	h := head{Title: v.Title, Nav: "schedule", Path: entryFolder + "/" + uuid + ".json", JSON: entryFolder + "/" + uuid + ".json"}
-	return x.drawEntryForm(h, v, stored, uuid)
+	return x.scheduleDrawing().drawEntryForm(h, v, stored, uuid)
 }
 
 // drawEntryForm draws the form with what was typed, else with the values. name is that of
 // the file of the dry run.
-func (x *visit) drawEntryForm(h head, v *entryFormView, values url.Values, name string) error {
+func (x scheduleDrawing) drawEntryForm(h head, v *entryFormView, values url.Values, name string) error {
 	routes := x.Queries.RouteNames(x.by)
 	if len(routes) > 0 && values.Get("route") == "" {
 		values.Set("route", routes[0])
@@ -138,7 +138,7 @@ func (x *visit) drawEntryForm(h head, v *entryFormView, values url.Values, name 
 	}
 	v.Zones, v.Key, v.Refused = commonZones(), x.Key(), x.refused
 	v.More = foldedFields(values, v.Fields)
-	if a, err := storeEntry(x, withMatch(values, v.Match)); err == nil {
+	if a, err := storeEntry(x.visit, withMatch(values, v.Match)); err == nil {
 		v.Curl = x.curlLines(a.requests)
 	}
 	return x.draw("entryform.html", h, v)
@@ -176,7 +176,7 @@ func storeEntry(x *visit, v url.Values) (*act, error) {
 		}
 		return &act{requests: []driveRequest{q}, to: "/schedule/" + uuid, done: func([]*driveAnswer) notice { return notice{Text: "The entry is stored."} }}, nil
 	}
-	where, err := x.freeEntry(v, body)
+	where, err := x.scheduleDrawing().freeEntry(v, body)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func storeEntry(x *visit, v url.Values) (*act, error) {
 
 // freeEntry returns the address of a new entry: its title made legal, numbered if the name
 // is taken. A form that comes twice finds its own entry there, whose document is the same.
-func (x *visit) freeEntry(v url.Values, body []byte) (string, error) {
+func (x scheduleDrawing) freeEntry(v url.Values, body []byte) (string, error) {
 	const most = 100
 	title := cmp.Or(strings.TrimSpace(v.Get("title")), strings.TrimSpace(v.Get("route")), "entry")
 	for n := 1; n <= most; n++ {
@@ -212,7 +212,7 @@ func (x *visit) freeEntry(v url.Values, body []byte) (string, error) {
 }
 
 // previewOf says what the answer to a dry run means.
-func (x *visit) previewOf(dry *driveAnswer) (*previewView, error) {
+func (x scheduleDrawing) previewOf(dry *driveAnswer) (*previewView, error) {
 	p := &previewView{}
 	if dry.status >= http.StatusBadRequest {
 		refused := readRefusal(dry)
@@ -243,7 +243,7 @@ func (x *visit) previewOf(dry *driveAnswer) (*previewView, error) {
 }
 
 // entryFieldsOf returns the fields of the form, by name, with their values and faults.
-func (x *visit) entryFieldsOf(values url.Values, routes []string) map[string]*field {
+func (x scheduleDrawing) entryFieldsOf(values url.Values, routes []string) map[string]*field {
 	fields := entryFields()
 	contexts := x.Queries.Contexts(x.by)
 	if !slices.Contains(contexts, values.Get("context")) && values.Get("context") != "" {

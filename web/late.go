@@ -70,7 +70,7 @@ func drawLate(x *visit) error {
 			}
 			var who []string
 			for _, party := range item.Who {
-				who = append(who, x.partyText(party))
+				who = append(who, x.caseDrawing().partyText(party))
 			}
 			row.Who = joined(who)
 			g.Rows = append(g.Rows, row)

@@ -66,7 +66,7 @@ const (
 )
 
 func drawSchedule(x *visit) error {
-	q, days, err := x.entryQuery()
+	q, days, err := x.scheduleDrawing().entryQuery()
 	if err != nil {
 		return err
 	}
@@ -74,18 +74,18 @@ func drawSchedule(x *visit) error {
 	if err != nil {
 		return err
 	}
-	v := &scheduleView{Query: q.Query, Lede: x.ledeOfSchedule(found)}
+	v := &scheduleView{Query: q.Query, Lede: x.scheduleDrawing().ledeOfSchedule(found)}
 	for _, e := range found.Entries {
-		v.Rows = append(v.Rows, x.entryRow(e))
+		v.Rows = append(v.Rows, x.scheduleDrawing().entryRow(e))
 	}
 	if found.Next != 0 {
 		v.Next = x.with("after", strconv.FormatInt(found.Next, 10))
 		x.w.Header().Add("Link", "<"+v.Next+`>; rel="next"`)
 	}
-	x.filterEntries(v)
+	x.scheduleDrawing().filterEntries(v)
 	switch {
 	case len(v.Rows) > 0:
-		v.Timeline = x.timeline(found.Entries, days)
+		v.Timeline = x.scheduleDrawing().timeline(found.Entries, days)
 	case v.Next != "":
 		v.Empty = "None among these. Next looks further."
 	case v.Filter || q.After != 0:
@@ -96,8 +96,13 @@ func drawSchedule(x *visit) error {
 	return x.draw("schedule.html", head{Title: "Schedule", Nav: "schedule", Path: entryFolder, JSON: entryFolder + "/.contents"}, v)
 }
 
+// scheduleDrawing draws the pages of the schedule.
+type scheduleDrawing struct{ *visit }
+
+func (x *visit) scheduleDrawing() scheduleDrawing { return scheduleDrawing{x} }
+
 // entryQuery reads the filters of the address.
-func (x *visit) entryQuery() (q engine.EntryQuery, days int, err error) {
+func (x scheduleDrawing) entryQuery() (q engine.EntryQuery, days int, err error) {
 	q = engine.EntryQuery{Route: x.query.Get("route"), Context: x.query.Get("context"), Query: x.query.Get("q"), Limit: pageRows}
 	for _, flag := range []struct {
 		name string
@@ -127,7 +132,7 @@ func (x *visit) entryQuery() (q engine.EntryQuery, days int, err error) {
 }
 
 // ledeOfSchedule says how things stand.
-func (x *visit) ledeOfSchedule(p *engine.EntryPage) template.HTML {
+func (x scheduleDrawing) ledeOfSchedule(p *engine.EntryPage) template.HTML {
 	text := plural(p.Count, "entry")
 	if p.Count != 1 {
 		text = many(p.Count) + " entries"
@@ -154,7 +159,7 @@ func entryWords(e *schedule.Entry) string {
 	return strings.TrimSuffix(e.Description, " ("+e.Timezone+")")
 }
 
-func (x *visit) entryRow(e *engine.EntryView) entryRow {
+func (x scheduleDrawing) entryRow(e *engine.EntryView) entryRow {
 	row := entryRow{
 		ID: e.UUID, Title: entryTitle(e.Entry), Words: entryWords(e.Entry), Zone: e.Timezone, Route: e.Route, MayChange: e.MayChange, Paused: e.Paused,
 		State: entryState(e), Key: x.Key(), Clone: cloneAddress(e.Entry),
@@ -214,7 +219,7 @@ func entryState(e *engine.EntryView) mark {
 }
 
 // filterEntries makes the filters.
-func (x *visit) filterEntries(v *scheduleView) {
+func (x scheduleDrawing) filterEntries(v *scheduleView) {
 	v.Filters = []chooser{x.chooser("Route", "route", x.Queries.RouteNames(x.by)), x.chooser("Belongs to", "context", x.Queries.Contexts(x.by))}
 	for _, toggle := range [][2]string{{"failed", "Failed lately"}, {"paused", "Paused"}} {
 		on := x.query.Get(toggle[0]) == "1"
@@ -251,7 +256,7 @@ func exampleEntries() []anchor {
 
 // before returns the instant of a page that begins before it, the zero time for the
 // first page.
-func (x *visit) before() (time.Time, error) {
+func (x scheduleDrawing) before() (time.Time, error) {
 	text := x.query.Get("after")
 	if text == "" {
 		return time.Time{}, nil

@@ -53,7 +53,7 @@ func doTask(x *visit, v url.Values) (*act, error) {
 	dropResolution(views[0], v)
 	return &act{
 		requests: []driveRequest{taskRequest(v, fieldsFor(views[0], v.Get("action")))},
-		done:     func(answers []*driveAnswer) notice { return x.saidOf(views[0], v, answers[0]) },
+		done:     func(answers []*driveAnswer) notice { return x.taskDrawing().saidOf(views[0], v, answers[0]) },
 	}, nil
 }
 
@@ -79,7 +79,7 @@ func fieldsFor(view *engine.CaseView, action string) []*field {
 }
 
 // saidOf says what was done with a task: "Approved. Now: Paid.".
-func (x *visit) saidOf(view *engine.CaseView, v url.Values, a *driveAnswer) notice {
+func (x taskDrawing) saidOf(view *engine.CaseView, v url.Values, a *driveAnswer) notice {
 	said := notice{Link: "/cases/" + v.Get("case"), Name: titleOf(view)}
 	said.Text = pastOf(view, v.Get("action"), v.Get("do"))
 	if cmp.Or(v.Get("do"), "perform") == "perform" {

@@ -46,7 +46,7 @@ type taskListRow struct {
 }
 
 // moreTabs adds the lists of this file to those of the tasks.
-func (x *visit) moreTabs(tabs []tab) []tab {
+func (x taskDrawing) moreTabs(tabs []tab) []tab {
 	tabs = append(tabs, tab{Label: "Done", Href: "/tasks/done", Current: x.r.URL.Path == "/tasks/done"})
 	for _, team := range x.Queries.TeamsLed(x.by) {
 		tabs = append(tabs, tab{Label: "Team " + team, Href: "/tasks/team/" + url.PathEscape(team), Current: x.r.PathValue("team") == team})
@@ -73,7 +73,7 @@ func (x *visit) readList(v *taskListView, path string, into any) error {
 	return errs.Wrap("read "+path, json.Unmarshal(body, into))
 }
 
-func (x *visit) drawTaskList(v *taskListView, path string) error {
+func (x taskDrawing) drawTaskList(v *taskListView, path string) error {
 	cases, err := x.Queries.TaskCases(x.r.Context(), x.by)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func drawDone(x *visit) error {
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	return x.drawTaskList(v, worklistPath+string(engine.WorklistDone))
+	return x.taskDrawing().drawTaskList(v, worklistPath+string(engine.WorklistDone))
 }
 
 func drawTeam(x *visit) error {
@@ -140,5 +140,5 @@ func drawTeam(x *visit) error {
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	return x.drawTaskList(v, path)
+	return x.taskDrawing().drawTaskList(v, path)
 }

@@ -102,7 +102,7 @@ func (x *visit) starterText(c *machine.Case) string {
 }
 
 // taskRow returns the row of a case, nil if the reader has no task there any more.
-func (x *visit) taskRow(v *tasksView, s sorted, view *engine.CaseView) *taskRow {
+func (x taskDrawing) taskRow(v *tasksView, s sorted, view *engine.CaseView) *taskRow {
 	mine := x.tasksOn(view, v.List)
 	if len(mine) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (x *visit) taskRow(v *tasksView, s sorted, view *engine.CaseView) *taskRow 
 }
 
 // sentTask returns the task of the form that is drawn again, "" for none.
-func (x *visit) sentTask() string {
+func (x taskDrawing) sentTask() string {
 	if x.sent == nil || x.sent.Get("case") == "" {
 		return ""
 	}
@@ -155,7 +155,7 @@ type shownTask struct {
 
 // tasksOn returns the reader's tasks in the case that are on the list, in the order of
 // the buttons: what denies and cancels first, so that yes is always at the edge.
-func (x *visit) tasksOn(view *engine.CaseView, list engine.Worklist) (out []shownTask) {
+func (x taskDrawing) tasksOn(view *engine.CaseView, list engine.Worklist) (out []shownTask) {
 	for _, t := range view.Tasks {
 		if list != "" && t.Lists&list.Lists() == 0 {
 			continue
@@ -196,7 +196,7 @@ func (t *shownTask) mustAccept(r *route.Route) bool {
 
 // addButtons gives the row two buttons at most, three if there is nothing else, and a
 // menu.
-func (x *visit) addButtons(v *tasksView, row *taskRow, view *engine.CaseView, mine []shownTask) {
+func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseView, mine []shownTask) {
 	id := strconv.FormatInt(row.ID, 10)
 	open := func(name, do string) string { return x.with("open", id+"."+name, "do", do) + "#t" + id }
 	var menu []anchor

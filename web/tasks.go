@@ -104,11 +104,11 @@ func drawTasks(x *visit, list engine.Worklist) error {
 		return err
 	}
 	v := &tasksView{List: list, Query: x.query.Get("q"), Action: x.r.URL.RequestURI(), Key: x.Key()}
-	rows := x.filterTasks(cases, list)
+	rows := x.taskDrawing().filterTasks(cases, list)
 	sortTasks(rows, order)
-	x.tabTasks(v, cases)
-	x.chooseTasks(v, cases, order)
-	v.Lede = x.ledeOfTasks(rows, list)
+	x.taskDrawing().tabTasks(v, cases)
+	x.taskDrawing().chooseTasks(v, cases, order)
+	v.Lede = x.taskDrawing().ledeOfTasks(rows, list)
 	shown, err := afterTask(rows, x.query.Get("after"), order)
 	if err != nil {
 		return err
@@ -118,18 +118,23 @@ func drawTasks(x *visit, list engine.Worklist) error {
 		v.Next = x.with("after", placeOf(shown[len(shown)-1], order), "open", "", "do", "")
 		x.w.Header().Add("Link", "<"+v.Next+`>; rel="next"`)
 	}
-	if err := x.groupTasks(v, rows, shown, order); err != nil {
+	if err := x.taskDrawing().groupTasks(v, rows, shown, order); err != nil {
 		return err
 	}
 	if len(v.Groups) == 0 {
-		x.emptyTasks(v)
+		x.taskDrawing().emptyTasks(v)
 	}
 	h := head{Title: "Tasks", Nav: "tasks", Path: "/dav/Workflow/Worklist/" + string(list), JSON: "/dav/Workflow/Worklist/" + string(list) + "/.contents"}
 	return x.draw("tasks.html", h, v)
 }
 
+// taskDrawing draws worklists and the tasks on them.
+type taskDrawing struct{ *visit }
+
+func (x *visit) taskDrawing() taskDrawing { return taskDrawing{x} }
+
 // filterTasks returns the cases that are on the list and pass the filters of the address.
-func (x *visit) filterTasks(cases []*engine.TaskCase, list engine.Worklist) []sorted {
+func (x taskDrawing) filterTasks(cases []*engine.TaskCase, list engine.Worklist) []sorted {
 	name, role, query := identity.Fold(x.query.Get("route")), x.query.Get("role"), identity.Fold(strings.TrimSpace(x.query.Get("q")))
 	in := x.Queries.InContext(x.by, x.query.Get("context"))
 	var out []sorted
@@ -245,7 +250,7 @@ func (x *visit) with(pairs ...string) string {
 }
 
 // tabTasks says what is on each list, without filters.
-func (x *visit) tabTasks(v *tasksView, cases []*engine.TaskCase) {
+func (x taskDrawing) tabTasks(v *tasksView, cases []*engine.TaskCase) {
 	for _, list := range taskLists() {
 		n, late := 0, 0
 		for _, c := range cases {
@@ -269,7 +274,7 @@ func (x *visit) tabTasks(v *tasksView, cases []*engine.TaskCase) {
 }
 
 // chooseTasks makes the filters of what there is.
-func (x *visit) chooseTasks(v *tasksView, cases []*engine.TaskCase, order string) {
+func (x taskDrawing) chooseTasks(v *tasksView, cases []*engine.TaskCase, order string) {
 	routes, roles := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
 		if on, _, _ := c.On(v.List, ""); !on {
@@ -313,7 +318,7 @@ func (x *visit) chooser(title, name string, values []string) chooser {
 }
 
 // ledeOfTasks says how things stand.
-func (x *visit) ledeOfTasks(rows []sorted, list engine.Worklist) template.HTML {
+func (x taskDrawing) ledeOfTasks(rows []sorted, list engine.Worklist) template.HTML {
 	late, week := 0, 0
 	for i := range rows {
 		switch n := rows[i]; {
@@ -366,7 +371,7 @@ func stop(more int) string {
 }
 
 // emptyTasks says why there is nothing, and what comes next.
-func (x *visit) emptyTasks(v *tasksView) {
+func (x taskDrawing) emptyTasks(v *tasksView) {
 	switch {
 	case v.Filter:
 		v.Empty = "Nothing in this list passes the filter."
@@ -382,7 +387,7 @@ func (x *visit) emptyTasks(v *tasksView) {
 }
 
 // groupOf returns the group of a case by its date.
-func (x *visit) groupOf(s sorted) int {
+func (x taskDrawing) groupOf(s sorted) int {
 	switch {
 	case s.due.IsZero():
 		return 3
@@ -397,7 +402,7 @@ func (x *visit) groupOf(s sorted) int {
 }
 
 // groupTasks makes the rows of a page into groups, which show their whole number.
-func (x *visit) groupTasks(v *tasksView, all, shown []sorted, order string) error {
+func (x taskDrawing) groupTasks(v *tasksView, all, shown []sorted, order string) error {
 	ids := make([]int64, len(shown))
 	for i := range shown {
 		ids[i] = shown[i].ID

@@ -47,8 +47,8 @@ type timelineOf struct {
 	budget int
 }
 
-func (x *visit) timeline(entries []*engine.EntryView, days int) *timelineView {
-	t := &timelineOf{x: x, days: days, budget: mostOfAll}
+func (x scheduleDrawing) timeline(entries []*engine.EntryView, days int) *timelineView {
+	t := &timelineOf{x: x.visit, days: days, budget: mostOfAll}
 	year, month, day := x.now.In(x.Words.zone).Date()
 	for i := range days + 1 {
 		t.starts = append(t.starts, time.Date(year, month, day+i, 0, 0, 0, 0, x.Words.zone))

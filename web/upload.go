@@ -22,7 +22,7 @@ type uploadForm struct {
 	Exist   []string // names that are taken, about which the form asks
 }
 
-func (x *visit) uploadForm(at engine.DocumentPath) *uploadForm {
+func (x documentDrawing) uploadForm(at engine.DocumentPath) *uploadForm {
 	q := uploadRequest(under(at, "FILE"), "")
 	q.File = "FILE"
 	f := &uploadForm{Post: pageOfDocument(at...), Curl: x.curlLines([]driveRequest{q})}
@@ -49,7 +49,7 @@ const mostUploadFields = 64 << 10
 // that is taken the field "as" says what to do: replace it, keep both, or, without it,
 // ask.
 func uploadDocuments(x *visit, g page) error {
-	at := x.documentPath()
+	at := x.documentDrawing().documentPath()
 	found, err := x.Queries.Documents(x.r.Context(), x.by, at)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (u *upload) answer(g page) error {
 // putDocument hands a file on to the drive as a script of the page sends it: a session may
 // not change the drive itself. It is answered as the drive answers.
 func putDocument(x *visit) error {
-	at := x.documentPath()
+	at := x.documentDrawing().documentPath()
 	if len(at) < 2 {
 		return errs.New(errs.Method, "A file has a folder above it and a name.")
 	}

@@ -24,6 +24,7 @@ func rules() []rule {
 		{"package names", checkNames},
 		{"file length", checkLength},
 		{"signatures", checkSignatures},
+		{"methods", checkMethods},
 		{"unfinished work", checkWords},
 		{"sleeping tests", checkSleep},
 		{"fuzz corpora", checkCorpora},

@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"go/ast"
+	"maps"
+	"slices"
 )
 
 // mostParameters is how many parameters a function of the program has at most,
@@ -38,6 +40,47 @@ func checkSignatures(t tree) []string {
 		})
 	}
 	return faults
+}
+
+// mostMethods is how many methods a type has at most. One that has more does
+// several things: a part of it that has a name becomes a type.
+const mostMethods = 80
+
+// checkMethods wants types that a reader can hold in mind.
+func checkMethods(t tree) []string {
+	methods := map[string]int{}
+	for _, f := range t.files {
+		if f.test || ast.IsGenerated(f.ast) {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				methods[f.dir+"."+receiver(fn.Recv.List[0].Type)]++
+			}
+		}
+	}
+	var faults []string
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		if n := methods[name]; n > mostMethods {
+			faults = append(faults, fmt.Sprintf("%s has %d methods, more than %d: which of them are one thing?", name, n, mostMethods))
+		}
+	}
+	return faults
+}
+
+// receiver returns the name of the type of a receiver.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
 }
 
 func countParameters(signature *ast.FuncType) (all, booleans int) {
