@@ -161,7 +161,9 @@ func (x *visit) areas(v *documentsView, now string) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(roots, func(a, b string) int { return cmp.Compare(x.documentDrawing().areaRank(a), x.documentDrawing().areaRank(b)) })
+	slices.SortStableFunc(roots, func(a, b string) int {
+		return cmp.Compare(x.documentDrawing().areaRank(a), x.documentDrawing().areaRank(b))
+	})
 	for _, name := range roots {
 		t := tab{Label: name, Href: pageOfDocument(name), Current: name == now}
 		if name == x.Me() {
