@@ -123,6 +123,10 @@ fmt: ## format: gofumpt and goimports
 generate: ## the code that reads and writes stored cases, after a change of their fields
 	go generate ./...
 
+.PHONY: reference
+reference: ## docs/reference: the pages made of schemas, commands and settings
+	go test ./cmd/flowdrive -run TestReference -update
+
 .PHONY: assets
 assets: ## web/assets/dist: what the pages are served with, from web/assets
 	cd tools && go run ./assets -root ../web/assets

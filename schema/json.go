@@ -2,6 +2,7 @@ package schema
 
 import (
 	"embed"
+	"io/fs"
 	"strings"
 )
 
@@ -19,6 +20,15 @@ func Names() []string {
 		names[i] = strings.TrimSuffix(f.Name(), ".schema.json")
 	}
 	return names
+}
+
+// Files returns the JSON Schemas as files, <kind>.schema.json.
+func Files() fs.FS {
+	sub, err := fs.Sub(jsonFiles, "json")
+	if err != nil {
+		panic("schema: the embedded files have no folder json: " + err.Error())
+	}
+	return sub
 }
 
 // JSON returns the JSON Schema of a kind of document, such as "route", or nil
