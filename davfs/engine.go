@@ -38,6 +38,7 @@ type Engine struct {
 	Letters     Letters
 	Server      Server
 	Documents   Documents
+	Versions    Versions
 	Scratch     ScratchArea
 	Histories   Histories
 	Locks       Locks
@@ -68,6 +69,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Letters:     e.Letters,
 		Server:      e.Server,
 		Documents:   e.Files,
+		Versions:    e.Files,
 		Scratch:     e.Scratch,
 		Histories:   e.History,
 		Locks:       e.Locks,
@@ -283,15 +285,6 @@ type Documents interface {
 	MoveDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
 	MayTake(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Taken, error)
 
-	// What was overwritten and deleted, by paths through .history/ of a folder.
-	HasVersions(ctx context.Context, by identity.Principal, folder engine.DocumentPath) (bool, error)
-	Version(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.VersionSpot, error)
-	VersionsBelow(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.VersionListing, error)
-	VersionPage(ctx context.Context, by identity.Principal, path files.VersionPath, f engine.Filter) ([]engine.Resource, error)
-	OpenVersion(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.OpenDocument, error)
-	DeleteVersion(ctx context.Context, req engine.Request, path files.VersionPath) error
-	RestoreVersion(ctx context.Context, req engine.Request, from files.VersionPath, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
-
 	// KeepUnsaved keeps what a PUT was refused.
 	KeepUnsaved(ctx context.Context, req engine.Request, path engine.DocumentPath, u files.Unsaved) error
 
@@ -301,6 +294,18 @@ type Documents interface {
 
 	// Quota returns how much by has stored and may still store, anywhere.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
+}
+
+// Versions are what was overwritten and deleted in Documents/, by paths through
+// .history/ of a folder.
+type Versions interface {
+	HasVersions(ctx context.Context, by identity.Principal, folder engine.DocumentPath) (bool, error)
+	Version(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.VersionSpot, error)
+	VersionsBelow(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.VersionListing, error)
+	VersionPage(ctx context.Context, by identity.Principal, path files.VersionPath, f engine.Filter) ([]engine.Resource, error)
+	OpenVersion(ctx context.Context, by identity.Principal, path files.VersionPath) (*files.OpenDocument, error)
+	DeleteVersion(ctx context.Context, req engine.Request, path files.VersionPath) error
+	RestoreVersion(ctx context.Context, req engine.Request, from files.VersionPath, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
 }
 
 // ScratchArea is what callers keep beside the documents of the workflow, each

@@ -33,7 +33,7 @@ func (x *request) withVersions(ctx context.Context, dir folder, members []*info)
 	if !page && !slices.ContainsFunc(mountsWithVersions, func(known string) bool { return strings.HasPrefix(agent, known) }) {
 		return members, nil
 	}
-	some, err := x.engine.Documents.HasVersions(ctx, x.by, of.path)
+	some, err := x.engine.Versions.HasVersions(ctx, x.by, of.path)
 	if err != nil || !some {
 		return members, err
 	}
@@ -92,7 +92,7 @@ func (n pastPlace) resolve(ctx context.Context) (node, error) {
 		if !errs.Is(err, errs.NotFound) {
 			return nil, err
 		}
-		some, err := n.engine.Documents.HasVersions(ctx, n.by, n.at.Folder)
+		some, err := n.engine.Versions.HasVersions(ctx, n.by, n.at.Folder)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (n pastPlace) resolve(ctx context.Context) (node, error) {
 			return n.document(n.at.Below...).resolve(ctx)
 		}
 	}
-	spot, err := n.engine.Documents.Version(ctx, n.by, n.at)
+	spot, err := n.engine.Versions.Version(ctx, n.by, n.at)
 	switch {
 	case err != nil:
 		return nil, err
@@ -136,7 +136,7 @@ func (n pastFolder) child(ctx context.Context, name string) (node, error) {
 }
 
 func (n pastFolder) list(ctx context.Context) ([]*info, error) {
-	l, err := n.engine.Documents.VersionsBelow(ctx, n.by, n.at)
+	l, err := n.engine.Versions.VersionsBelow(ctx, n.by, n.at)
 	if err != nil {
 		return nil, err
 	}
@@ -160,13 +160,13 @@ func pastDocument(d *store.Document, name string) *info {
 func (n pastFolder) options() []string { return nil }
 
 func (n pastFolder) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.Documents.DeleteVersion(ctx, req, n.at)
+	return n.engine.Versions.DeleteVersion(ctx, req, n.at)
 }
 
 func (n pastFolder) filters() []string { return []string{"q"} }
 
 func (n pastFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Documents.VersionPage(ctx, n.by, n.at, f)
+	return n.engine.Versions.VersionPage(ctx, n.by, n.at, f)
 }
 
 func (n pastFolder) listed(r *engine.Resource) *info { return listedDocument(r) }
@@ -187,7 +187,7 @@ func (n pastFile) stat(context.Context) (*info, error) {
 }
 
 func (n pastFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	d, err := n.engine.Documents.OpenVersion(ctx, n.by, n.at)
+	d, err := n.engine.Versions.OpenVersion(ctx, n.by, n.at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,7 +197,7 @@ func (n pastFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 func (n pastFile) options() []string { return nil }
 
 func (n pastFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.Documents.DeleteVersion(ctx, req, n.at)
+	return n.engine.Versions.DeleteVersion(ctx, req, n.at)
 }
 
 // versionAt returns where in .history/ of a folder of Documents/ a node lies, if it does.
@@ -215,6 +215,6 @@ func pastAt(n node) (files.VersionPath, bool) {
 func (t *transfer) restoreVersion(from files.VersionPath, to engine.DocumentPath) (*answer, error) {
 	return t.transferred(func(ctx context.Context, req engine.Request, how files.Transfer) (*engine.Outcome, error) {
 		how.Move = t.move
-		return t.engine.Documents.RestoreVersion(ctx, req, from, to, how)
+		return t.engine.Versions.RestoreVersion(ctx, req, from, to, how)
 	})
 }
