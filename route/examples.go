@@ -2,6 +2,7 @@ package route
 
 import (
 	"embed"
+	"io/fs"
 	"strings"
 )
 
@@ -11,6 +12,18 @@ import (
 //go:embed examples/article.yaml examples/ask-info.yaml examples/bug.yaml examples/collector.yaml examples/expense.yaml
 //go:embed examples/leiden.yaml examples/request.yaml examples/tip-vote.yaml examples/tip.yaml
 var exampleFiles embed.FS
+
+//go:embed examples
+var allExampleFiles embed.FS
+
+// ExampleFiles returns the files of the routes that ship, with their scenarios.
+func ExampleFiles() fs.FS {
+	sub, err := fs.Sub(allExampleFiles, "examples")
+	if err != nil {
+		panic("route: the embedded examples have no folder: " + err.Error())
+	}
+	return sub
+}
 
 // Example is a route that ships with the program and is stored at the first
 // start.

@@ -83,11 +83,14 @@ func drawManual(x *visit) error {
 	return x.draw("manual.html", head{Title: found.Title}, v)
 }
 
-// manualFile answers with a picture of the manual.
+// manualFile answers with a picture of the manual, or a document of an example.
 func (x *visit) manualFile(at string) error {
-	kind := mediatype.Of(at)
-	if !strings.HasPrefix(kind, "image/") || !fs.ValidPath(at) {
+	if !manual.IsFile(at) || !fs.ValidPath(at) {
 		return absent()
+	}
+	kind := mediatype.Of(at)
+	if !strings.HasPrefix(kind, "image/") {
+		kind = "text/plain; charset=utf-8"
 	}
 	content, err := fs.ReadFile(docs.Files(), at)
 	if err != nil {

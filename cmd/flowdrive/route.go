@@ -44,6 +44,7 @@ func routeCommand() *cobra.Command {
 			return nil
 		},
 	})
+	cmd.AddCommand(routeNewCommand())
 	cmd.AddCommand(remoteCommands().RouteCommands()...)
 	return cmd
 }

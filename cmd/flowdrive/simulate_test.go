@@ -12,7 +12,7 @@ import (
 // TestExamples plays the scenario of every route that ships.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	names := []string{"collector-post", "nightly-job"} // which are not stored at the first start
+	names := []string{"collector-post"} // which is not stored at the first start
 	for _, e := range route.Examples() {
 		names = append(names, e.Name)
 	}

@@ -60,7 +60,7 @@ func New(files fs.FS) (*Manual, error) {
 		if err != nil {
 			return err
 		}
-		page, err := render(address(name), text)
+		page, err := render(address(name), path.Dir(name), text)
 		if err != nil {
 			return fmt.Errorf("manual: %s: %w", name, err)
 		}

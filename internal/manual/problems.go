@@ -12,7 +12,7 @@ const problemsFile = "reference/problems.md"
 // addProblems makes a page of each section of the list of problems: problems/<slug>.
 func (m *Manual) addProblems() error {
 	for slug, text := range Problems(m.files) {
-		page, err := render("problems/"+slug, []byte("# "+slug+"\n"+strings.ReplaceAll(text, "](#", "](/docs/problems/")))
+		page, err := render("problems/"+slug, "problems", []byte("# "+slug+"\n"+strings.ReplaceAll(text, "](#", "](/docs/problems/")))
 		if err != nil {
 			return fmt.Errorf("manual: the problem %s: %w", slug, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,7 +27,7 @@ var errNoTitle = errors.New("a page begins with a heading of the first level")
 
 // render makes a page of Markdown. Raw HTML is left out. A link to a file that is not of
 // the manual becomes its text.
-func render(address string, source []byte) (*Page, error) {
+func render(address, folder string, source []byte) (*Page, error) {
 	md := goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
@@ -39,7 +40,7 @@ func render(address string, source []byte) (*Page, error) {
 	}
 	p := &Page{Path: address, Title: plain(first, source)}
 	doc.RemoveChild(doc, first)
-	if err := relink(doc, address); err != nil {
+	if err := relink(doc, folder); err != nil {
 		return nil, err
 	}
 	p.Headings, p.passages = outline(doc, source, p.Title)
@@ -53,7 +54,7 @@ func render(address string, source []byte) (*Page, error) {
 }
 
 // relink makes links between files links between the pages of the server.
-func relink(doc ast.Node, address string) error {
+func relink(doc ast.Node, folder string) error {
 	var outside []*ast.Link
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -61,13 +62,13 @@ func relink(doc ast.Node, address string) error {
 		}
 		switch n := n.(type) {
 		case *ast.Link:
-			to, inside := target(address, string(n.Destination))
+			to, inside := target(folder, string(n.Destination))
 			n.Destination = []byte(to)
 			if !inside {
 				outside = append(outside, n)
 			}
 		case *ast.Image:
-			to, _ := target(address, string(n.Destination))
+			to, _ := target(folder, string(n.Destination))
 			n.Destination = []byte(to)
 		}
 		return ast.WalkContinue, nil
@@ -83,18 +84,15 @@ func relink(doc ast.Node, address string) error {
 	return err
 }
 
-// target returns where a link of a page leads on the server, and whether that is there.
-func target(address, to string) (href string, inside bool) {
+// target returns where a link of a page in the folder leads on the server, and whether that
+// is there.
+func target(folder, to string) (href string, inside bool) {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "/") {
 		return to, true
 	}
 	to, anchor, anchored := strings.Cut(to, "#")
-	folder := path.Dir(address)
-	if isFolder(address) {
-		folder = address
-	}
 	full := path.Join("/docs", folder, to)
-	if full != "/docs" && !strings.HasPrefix(full, "/docs/") || path.Ext(full) != ".md" && !isPicture(full) {
+	if full != "/docs" && !strings.HasPrefix(full, "/docs/") || path.Ext(full) != ".md" && !IsFile(full) {
 		return to, false
 	}
 	if path.Ext(full) == ".md" {
@@ -107,14 +105,10 @@ func target(address, to string) (href string, inside bool) {
 	return full, true
 }
 
-// isFolder reports whether the page of the address is the README.md of a folder.
-func isFolder(address string) bool {
-	return address == "" || address == "contract" || address == "decisions" || address == "examples"
-}
-
-func isPicture(name string) bool {
-	ext := path.Ext(name)
-	return ext == ".png" || ext == ".svg" || ext == ".webp"
+// IsFile reports whether a file beside the pages is served as it is: a picture, or a
+// document of an example.
+func IsFile(name string) bool {
+	return slices.Contains([]string{".png", ".svg", ".webp", ".yaml", ".json"}, path.Ext(name))
 }
 
 // outline returns the headings of the second level, and the page cut at all headings.

@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 	for _, e := range route.Examples() {
 		p := diagram.Draw(diagram.Of(parsed(t, e.Name, e.Source)))
 		for name, got := range map[string][]byte{
-			".svg": p.SVG(diagram.Options{}), ".tall.svg": p.SVG(diagram.Options{Down: true}), ".txt": p.Text(nil), ".mmd": p.Mermaid(nil),
+			".svg": p.SVG(diagram.Options{}), ".tall.svg": p.SVG(diagram.Options{Down: true}), ".txt": p.Text(nil), ".mmd": p.Mermaid(nil), ".dot": p.DOT(),
 		} {
 			file := filepath.Join("testdata", e.Name+name)
 			if *update {

@@ -14,7 +14,7 @@ import (
 
 // RouteCommands are the commands about the routes of a server.
 func (e *Env) RouteCommands() []*cobra.Command {
-	return []*cobra.Command{e.routeList(), e.routeGet(), e.routePut(), e.routeDiff()}
+	return []*cobra.Command{e.routeList(), e.routeGet(), e.routePut(), e.routeDiff(), e.routeGraph()}
 }
 
 func (e *Env) routeList() *cobra.Command {
