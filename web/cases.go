@@ -238,7 +238,11 @@ func stateMark(view *engine.CaseView) mark {
 	if i < 0 || i >= len(view.Route.States) {
 		return lifeMark(view.Case)
 	}
-	s := &view.Route.States[i]
+	return markOfState(&view.Route.States[i])
+}
+
+// markOfState returns a state of a route with the shape of its type.
+func markOfState(s *route.State) mark {
 	m := mark{"now", "active", cmp.Or(s.Title, s.Name)}
 	switch s.Type {
 	case route.StateStart:

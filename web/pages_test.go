@@ -24,10 +24,10 @@ type pageToTry struct {
 
 // pagesToTry are the pages of the server that furnish has filled.
 func pagesToTry() []pageToTry {
-	return slices.Concat(documentPagesToTry(), searchPagesToTry(), mountPagesToTry(), routePagesToTry(), adminPagesToTry(), taskListPagesToTry(), []pageToTry{
+	// The page of the account lists the sessions: it comes first, so that there is one.
+	return slices.Concat([]pageToTry{{"account", "ann", "/account", 200}}, documentPagesToTry(), searchPagesToTry(), mountPagesToTry(), routePagesToTry(), adminPagesToTry(), taskListPagesToTry(), []pageToTry{
 		{"login", "", "/login?next=%2Fcases%2F50", 200},
 		{"logout", "ann", "/logout", 200},
-		{"account", "ann", "/account", 200},
 		{"tasks", "ann", "/tasks", 200},
 		{"tasks-open", "ann", "/tasks?open=17.approve", 200},
 		{"tasks-delegate", "ann", "/tasks?open=17.approve&do=delegate", 200},

@@ -51,6 +51,9 @@ func refusalOf(e *errs.Error) *refusal {
 		return nil
 	}
 	f := &refusal{Kind: e.Kind, Status: 422, Title: "Invalid", Detail: e.Detail}
+	if e.Kind == errs.ActionNotEnabled {
+		f.Status, f.Title = 409, "Conflict"
+	}
 	for _, one := range e.Faults {
 		f.Faults = append(f.Faults, fault{Pointer: one.Pointer, Detail: one.Detail})
 	}

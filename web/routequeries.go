@@ -13,6 +13,8 @@ type RouteQueries interface {
 	Routes(ctx context.Context, by identity.Principal, inContext, q string) ([]engine.Resource, error)
 	// MayStart reports whether by may start cases of a route.
 	MayStart(by identity.Principal, name string) bool
+	// Board returns the states of the board of a route, with those that are shown.
+	Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error)
 	// RoutePicture returns the current version of a route, and its picture.
 	RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error)
 	// RouteVersions returns all versions of a route, the first one first.
@@ -29,6 +31,11 @@ func (q queries) Routes(ctx context.Context, by identity.Principal, inContext, q
 // MayStart implements Queries.
 func (q queries) MayStart(by identity.Principal, name string) bool {
 	return q.engine.Routes.MayStart(by, name)
+}
+
+// Board implements Queries.
+func (q queries) Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error) {
+	return q.engine.Cases.Board(ctx, by, name)
 }
 
 // RoutePicture implements Queries.

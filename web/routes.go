@@ -22,6 +22,7 @@ func routePages() []page {
 	return []page{
 		{pattern: "/routes", query: []string{"q", "context"}, draw: drawRoutes},
 		{pattern: "/routes/{name}", draw: drawRoute},
+		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case"}, draw: drawBoard, forms: map[string]form{"move": moveCard}},
 		{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}},
 	}
 }
@@ -134,7 +135,7 @@ func drawRoute(x *visit) error {
 		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true}),
 		Actions:     drawn.Picture.Graph().Rows,
 		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
-		Board: at + "/Board/", Source: at + sourceSuffix(stored.YAML),
+		Board: x.Link(pageOfRoute(stored.Name)+"/board", at+"/Board/"), Source: at + sourceSuffix(stored.YAML),
 	}
 	if x.Queries.MayStart(x.by, stored.Name) {
 		v.Start = pageOfRoute(stored.Name) + "/start"

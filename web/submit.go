@@ -21,6 +21,9 @@ type act struct {
 	to       string // where it leads, "": to the page itself
 	// lead says where it leads by the answers, if these decide it; nil: to.
 	lead func(answers []*driveAnswer) string
+	// gone is the refusal if the drive does not find what the form is about; nil: the
+	// page is not there.
+	gone error
 	// done says what has happened, by the answers to the requests; nil: nothing is
 	// said.
 	done func(answers []*driveAnswer) notice
@@ -66,6 +69,9 @@ func (p *pages) submit(x *visit, g page) error {
 		answer, err := x.hand(&a.requests[i], x.keyOf(v.Get("key"), i))
 		if err != nil {
 			return err
+		}
+		if answer.status == http.StatusNotFound && a.gone != nil {
+			return x.redraw(g, v, refusalOf(asProblem(a.gone)), a.gone)
 		}
 		if answer.status >= http.StatusBadRequest && !a.every {
 			return x.redraw(g, v, readRefusal(answer), nil)

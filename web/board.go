@@ -1,0 +1,302 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// laneCards is how many cards a column of a board shows; its list has all.
+const laneCards = 30
+
+// boardView is what board.html shows.
+type boardView struct {
+	Name, Title string
+	Query       string
+	Filters     []chooser
+	Filter      bool
+	Lanes       []lane
+	Cards       int
+	Start       string // address of the form that starts a case, "" if the reader may not
+	Post        string // where a move is sent to
+	Key         string
+	Ask         *asking
+	Elsewhere   []anchor // moves of the card that is asked about that ask more than its form
+	Refused     *refusal
+}
+
+// lane is a column of a board: the cases in a state.
+type lane struct {
+	ID, Name string
+	State    mark
+	Count    string
+	Cards    []boardCard
+	More     string // address of its list, "" if all cards are shown
+}
+
+// boardCard is a case on a board.
+type boardCard struct {
+	caseRow
+	Ways string // what leads it elsewhere, as JSON for the script
+	Move string // address of the page that asks where to, "" if nothing does
+}
+
+// cardWay is an action that leads a card to other columns.
+type cardWay struct {
+	Action  string   `json:"action"`
+	Title   string   `json:"title"`
+	To      []string `json:"to"`
+	Decided bool     `json:"decided,omitempty"`
+	Ask     string   `json:"ask,omitempty"` // the page that asks what else it needs, "" if it needs nothing
+}
+
+func drawBoard(x *visit) error {
+	name := x.r.PathValue("name")
+	drawn, err := x.Queries.RoutePicture(x.r.Context(), x.by, name)
+	if err != nil {
+		return err
+	}
+	states, err := x.Queries.Board(x.r.Context(), x.by, name)
+	if err != nil {
+		return err
+	}
+	r := drawn.Route
+	v := &boardView{
+		Name: r.Name, Title: cmp.Or(r.Title, r.Name), Query: x.query.Get("q"), Filter: x.query.Get("q") != "" || x.query.Get("role") != "",
+		Post: x.with("do", "", "case", ""), Key: x.Key(),
+	}
+	if x.Queries.MayStart(x.by, r.Name) {
+		v.Start = pageOfRoute(r.Name) + "/start"
+	}
+	for i := range states {
+		if !states[i].Listed {
+			continue
+		}
+		l, err := x.lane(r, states[i].Name, i)
+		if err != nil {
+			return err
+		}
+		v.Cards += len(l.Cards)
+		v.Lanes = append(v.Lanes, l)
+	}
+	parts := []string{"starter", "stakeholder"}
+	for i := range r.Roles {
+		parts = append(parts, r.Roles[i].Name)
+	}
+	v.Filters = []chooser{x.chooser("My part", "role", parts)}
+	if x.asked() == "move" {
+		if err := x.askMove(v); err != nil {
+			return err
+		}
+	}
+	v.Refused = x.untold(v.Ask)
+	at := boardFolder(r.Name)
+	return x.draw("board.html", head{Title: "Board: " + v.Title, Nav: "routes", Path: at, JSON: at + "/", Script: "board.js"}, v)
+}
+
+// boardFolder returns the path of a board on the drive.
+func boardFolder(name string) string { return routeFolder + "/" + url.PathEscape(name) + "/Board" }
+
+// lane returns the column of a state. The number of the state makes its id.
+func (x *visit) lane(r *route.Route, state string, number int) (lane, error) {
+	l := lane{ID: "lane-" + strconv.Itoa(number), Name: state, State: mark{"off", "active", state}}
+	if i := r.State(state); i >= 0 && i < len(r.States) {
+		l.State = markOfState(&r.States[i])
+	}
+	found, err := x.Queries.NewestCases(x.r.Context(), x.by, engine.NewestQuery{
+		Route: r.Name, Status: state, Query: x.query.Get("q"), Part: x.query.Get("role"), Limit: laneCards,
+		Lives: []machine.Life{machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Failed},
+	})
+	if err != nil {
+		return l, err
+	}
+	slices.SortStableFunc(found.Cases, func(a, b *engine.CaseView) int { return compareDue(firstDue(a.Case), firstDue(b.Case)) })
+	for _, view := range found.Cases {
+		card, err := x.boardCard(view)
+		if err != nil {
+			return l, err
+		}
+		l.Cards = append(l.Cards, card)
+	}
+	l.Count = strconv.Itoa(len(l.Cards))
+	if found.Next != 0 {
+		l.Count += "+"
+		life := "active"
+		if i := r.State(state); i >= 0 && i < len(r.States) && r.States[i].Complete {
+			life = "ended"
+		}
+		l.More = "/cases?route=" + url.QueryEscape(r.Name) + "&state=" + life + "&status=" + url.QueryEscape(state)
+	}
+	return l, nil
+}
+
+// firstDue returns when the first task of the case is due, zero if none is.
+func firstDue(c *machine.Case) (first time.Time) {
+	for i := range c.Enabled {
+		if due := c.Enabled[i].DueBy(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
+			first = due
+		}
+	}
+	return first
+}
+
+// compareDue orders by due date; what has none comes last.
+func compareDue(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		if a.IsZero() {
+			return 1
+		}
+		return -1
+	}
+	return a.Compare(b)
+}
+
+func (x *visit) boardCard(view *engine.CaseView) (boardCard, error) {
+	card := boardCard{caseRow: x.caseRow(view)}
+	ways := waysOf(view)
+	if len(ways) == 0 {
+		return card, nil
+	}
+	text, err := json.Marshal(ways)
+	if err != nil {
+		return card, errs.Wrap("write the ways of a card", err)
+	}
+	card.Ways, card.Move = string(text), x.with("do", "move", "case", strconv.FormatInt(view.Case.ID, 10))+"#ask"
+	return card, nil
+}
+
+// waysOf returns what leads a case of the board elsewhere.
+func waysOf(view *engine.CaseView) (out []cardWay) {
+	for _, w := range view.Ways() {
+		a := &view.Route.Actions[w.Action]
+		one := cardWay{Action: a.Name, Title: cmp.Or(a.Title, a.Name), To: w.To, Decided: w.Decided && len(w.To) > 1}
+		if len(a.Resolutions) > 0 || len(fieldsOf(a.Form, view.Case.Xattrs)) > 0 {
+			one.Ask = "/cases/" + strconv.FormatInt(view.Case.ID, 10) + "?open=" + url.QueryEscape(a.Name)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// askMove asks where the card goes that the form or the address names.
+func (x *visit) askMove(v *boardView) error {
+	view, err := x.cardOf(cmp.Or(x.formValue("case"), x.query.Get("case")))
+	if err != nil {
+		return err
+	}
+	way := &field{Key: "way", Name: "way", Label: "Where to", Kind: "select", Needed: true}
+	for _, w := range waysOf(view) {
+		words := w.Title + ": " + strings.Join(titlesOf(view.Route, w.To), " or ")
+		if w.Ask != "" {
+			v.Elsewhere = append(v.Elsewhere, anchor{Href: w.Ask, Label: words})
+			continue
+		}
+		way.Options = append(way.Options, option{Value: w.Action, Title: words, Chosen: len(way.Options) == 0})
+	}
+	a := asking{Do: "move", Title: "Move " + titleOf(view), Submit: "Move", Cancel: v.Post, Post: v.Post, Hidden: []hidden{{"case", strconv.FormatInt(view.Case.ID, 10)}, {"from", view.Case.Status}}}
+	if len(way.Options) > 0 {
+		way.Value = way.Options[0].Value
+		a.Fields = []*field{way, {Key: "comment", Name: "comment", Label: "Comment", Kind: "area", typ: "string"}}
+	} else if x.sent == nil && len(v.Elsewhere) == 0 {
+		return errs.New(errs.BadParameter, "Nothing that you may do leads the case %d to another state.", view.Case.ID)
+	}
+	v.Ask = x.asks(a, moveCard)
+	return nil
+}
+
+// formValue returns a field of the form that was sent, "" before.
+func (x *visit) formValue(name string) string { return x.sent.Get(name) }
+
+func titlesOf(r *route.Route, states []string) (out []string) {
+	for _, s := range states {
+		out = append(out, stateTitle(r, s))
+	}
+	return out
+}
+
+// cardOf returns the case of that number.
+func (x *visit) cardOf(number string) (*engine.CaseView, error) {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || id <= 0 {
+		return nil, errs.New(errs.BadParameter, "case is not the number of a case.")
+	}
+	views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(views) == 0 || !strings.EqualFold(views[0].Case.RouteName, x.r.PathValue("name")) {
+		return nil, absent()
+	}
+	return views[0], nil
+}
+
+// moveCard is the request that moves a card: a MOVE on the board if that says which
+// action is meant, else what performs the action. With "to" it is the MOVE in any case,
+// as a mounted drive would do it.
+func moveCard(x *visit, v url.Values) (*act, error) {
+	view, err := x.cardOf(v.Get("case"))
+	if err != nil {
+		return nil, err
+	}
+	name, to, comment := v.Get("way"), v.Get("to"), strings.TrimSpace(v.Get("comment"))
+	if name == "" && to == "" {
+		return nil, missing("way")
+	}
+	if to == "" && comment == "" {
+		to = onlyWay(view, name)
+	}
+	from := cmp.Or(v.Get("from"), view.Case.Status) // as it was drawn
+	if from != view.Case.Status && to == view.Case.Status {
+		return &act{to: x.with("do", "", "case", ""), done: x.movedCard(view)}, nil // it was sent twice
+	}
+	number := strconv.FormatInt(view.Case.ID, 10)
+	q := taskRequest(url.Values{"case": {number}, "action": {name}, "comment": {comment}}, nil)
+	if to != "" {
+		folder := boardFolder(view.Case.RouteName)
+		at := func(state string) string { return folder + "/" + url.PathEscape(state) + "/" + number + ".json" }
+		q = driveRequest{Method: "MOVE", Path: at(from), Header: [][2]string{{"Destination", at(to)}}}
+	}
+	return &act{
+		requests: []driveRequest{q}, to: x.with("do", "", "case", ""), done: x.movedCard(view),
+		gone: errs.New(errs.ActionNotEnabled, "This cannot be done any more: %s is in %s now.", titleOf(view), stateTitle(view.Route, view.Case.Status)),
+	}, nil
+}
+
+// onlyWay returns the state to which the action leads, if it is certain and no other
+// action leads there; else "".
+func onlyWay(view *engine.CaseView, name string) (to string) {
+	ways := waysOf(view)
+	for _, w := range ways {
+		if w.Action == name && len(w.To) == 1 && !w.Decided {
+			to = w.To[0]
+		}
+	}
+	for _, w := range ways {
+		if w.Action != name && slices.Contains(w.To, to) {
+			return ""
+		}
+	}
+	return to
+}
+
+// movedCard says in which state a card is after its move.
+func (x *visit) movedCard(before *engine.CaseView) func([]*driveAnswer) notice {
+	return func(answers []*driveAnswer) notice {
+		said := notice{Text: titleOf(before) + " is moved.", Link: fmt.Sprintf("/cases/%d", before.Case.ID), Name: "Open the case"}
+		views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{before.Case.ID})
+		if err == nil && len(views) == 1 {
+			said.Text = titleOf(before) + " is in " + stateTitle(views[0].Route, views[0].Case.Status) + " now."
+		}
+		return said
+	}
+}
