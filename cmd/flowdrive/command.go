@@ -85,7 +85,7 @@ func rootCommand() *cobra.Command {
 		Long: "Flowdrive keeps routes, cases, tasks and schedules as files below /dav/.\n" +
 			"Every flag of the server can also be set by the environment (FLOWDRIVE_<FLAG>) and in a\n" +
 			"YAML file (--config); a flag beats the environment, which beats the file.\n" +
-			"\"flowdrive config show\" tells what is set, and where.",
+			"\"flowdrive config show\" tells what is set, and where.\n" + listTopics(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -94,7 +94,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags (default: flowdrive/config.yaml in the folder for configuration of the user,\nelse /etc/flowdrive/config.yaml)")
-	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), auditCommand(), versionCommand())
+	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), auditCommand(), manCommand(), versionCommand())
 	root.AddCommand(remoteCommands().Commands()...)
 	imports := &cobra.Command{Use: "import", Short: "Take over what other programs do"}
 	imports.AddCommand(remoteCommands().ImportCommand())
@@ -152,8 +152,13 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND...]", Short: "Help about a command",
+		Use: "help [COMMAND...|TOPIC]", Short: "Help about a command or a topic",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if printed, err := printTopic(cmd, args[0]); printed || err != nil {
+					return err
+				}
+			}
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil {
 				return usageError{err}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"flowdrive/docs"
+)
+
+// topic is a page of the manual that help prints.
+type topic struct{ name, file, about string }
+
+// topics are those pages, in the order in which help lists them.
+func topics() []topic {
+	return []topic{
+		{"route", "reference/route.md", "every field of a route"},
+		{"steps", "reference/steps.md", "what a route can do by itself"},
+		{"expressions", "reference/expressions.md", "variables and functions of conditions"},
+		{"labels", "reference/labels.md", "what labels such as that of today stand for"},
+		{"schedule", "reference/schedule.md", "every field of a schedule entry"},
+		{"config", "reference/settings.md", "every setting of the server"},
+		{"drive", "reference/drive.md", "every path of the drive"},
+	}
+}
+
+// linkOfPage matches a link to another page or place.
+var linkOfPage = regexp.MustCompile(`\[([^\]]+)\]\(([^()\s]+)\)`)
+
+// text returns the page as a terminal shows it: Markdown whose links are their texts.
+func (t topic) text() ([]byte, error) {
+	text, err := fs.ReadFile(docs.Files(), t.file)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.ReplaceAll(linkOfPage.ReplaceAll(text, []byte("$1")), []byte(`\<`), []byte("<")), nil
+}
+
+// printTopic prints the page of that name, if there is one.
+func printTopic(cmd *cobra.Command, name string) (printed bool, err error) {
+	for _, t := range topics() {
+		if t.name != name {
+			continue
+		}
+		text, err := t.text()
+		if err != nil {
+			return false, err
+		}
+		if _, err := cmd.OutOrStdout().Write(text); err != nil {
+			return false, err
+		}
+		if found, rest, err := cmd.Root().Find([]string{name}); err == nil && len(rest) == 0 && found != cmd.Root() {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "\nThe commands: flowdrive %s --help\n", name)
+			return true, err
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// listTopics says which pages help prints.
+func listTopics() string {
+	var b strings.Builder
+	b.WriteString("\nTopics (flowdrive help TOPIC):\n")
+	for _, t := range topics() {
+		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.about)
+	}
+	return b.String()
+}
+
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIR", Short: "Write the manual pages for man into a folder",
+		Long: "Writes a page for each command (section 1) and for each topic of \"flowdrive help\" (section 7)\n" +
+			"into the folder DIR, which is made if it is not there.",
+		Example: "  flowdrive man /usr/local/share/man",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return writeMan(cmd.Root(), args[0])
+		},
+	}
+}
+
+// writeMan writes the pages below a folder: those of a section in man1 and man7.
+func writeMan(root *cobra.Command, dir string) error {
+	commands, pages := filepath.Join(dir, "man1"), filepath.Join(dir, "man7")
+	for _, folder := range []string{commands, pages} {
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // to be read by all
+			return err
+		}
+	}
+	root.DisableAutoGenTag = true
+	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "FLOWDRIVE", Section: "1", Source: "Flowdrive " + root.Version, Manual: "Flowdrive"}, commands); err != nil {
+		return err
+	}
+	for _, t := range topics() {
+		text, err := t.text()
+		if err != nil {
+			return err
+		}
+		title, rest, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
+		page := fmt.Sprintf("%% \"FLOWDRIVE-%s\" \"7\" \"\" \"Flowdrive\" \"Flowdrive\"\n\n# NAME\n\nflowdrive-%s - %s\n\n# %s\n%s",
+			strings.ToUpper(t.name), t.name, t.about, strings.ToUpper(title), rest)
+		file := filepath.Join(pages, "flowdrive-"+t.name+".7")
+		if err := os.WriteFile(file, md2man.Render([]byte(page)), 0o644); err != nil { //nolint:gosec // to be read by all
+			return err
+		}
+	}
+	return nil
+}
