@@ -17,12 +17,12 @@ type row struct {
 // row is an error, so that a new one forces the talk about its place.
 func rows() []row {
 	return []row{
-		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox", "internal/licenses", "internal/codecgen"}},
+		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox", "internal/licenses", "internal/codecgen", "store/storetest"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "the commands that speak to a server", packages: []string{"cmd/flowdrive/remote"}},
 		{what: "measurements of the whole", packages: []string{"internal/bench"}},
 		{what: "the drive and the pages; what is done with a whole data folder", packages: []string{"davfs", "web", "internal/simulate", "store/backup", "store/check"}},
-		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "store/postgres", "attach", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/access", "engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/expiry", "engine/files", "engine/hook", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/scratch", "engine/status"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},
@@ -31,6 +31,7 @@ func rows() []row {
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/diagram", "route/expr", "route/jq", "internal/ical", "internal/manual", "schema"}, pure: true},
 		{what: "vocabulary", packages: []string{"docs", "internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/layered", "internal/link", "internal/mediatype", "internal/password", "internal/plaintext", "internal/webhook"}, pure: true},
+		{what: "servers for tests", packages: []string{"internal/pgtest"}},
 	}
 }
 

@@ -49,13 +49,10 @@ func (r partyReader) Secrets(kind store.SecretKind) (all []store.Secret, err err
 // InsertSecret stores a new secret and sets its ID. It returns errs.NameTaken
 // if the user already has a secret of that label, in any case.
 func (t partyWriter) InsertSecret(kind store.SecretKind, s *store.Secret) error {
-	insert := write[store.Secret]{ofKind(kind, insertSecret.query), insertSecret.columns, insertSecret.takes}
-	res, err := insert.exec(t.c, s)
+	insert := insertSecret.of(ofKind(kind, insertSecret.query))
+	err := insert.added(t.c, s, &s.ID)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is the %s %q already; delete it to get another of that name.", kind, s.Label)
-	}
-	if err == nil {
-		s.ID, err = res.LastInsertId()
 	}
 	return Failure("store a secret", err)
 }

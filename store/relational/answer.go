@@ -27,7 +27,7 @@ var (
 const (
 	amendAnswer   = `UPDATE answers SET answer = ?3 WHERE user_id = ?1 AND key = ?2`
 	deleteAnswer  = `DELETE FROM answers WHERE user_id = ?1 AND key = ?2 AND created < ?3`
-	deleteAnswers = `DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers WHERE created < ?1 ORDER BY created LIMIT ?2)`
+	deleteAnswers = `DELETE FROM answers WHERE (user_id, key) IN (SELECT user_id, key FROM answers WHERE created < ?1 ORDER BY created LIMIT ?2)`
 )
 
 // Get returns the first answer to the user's request with that key.

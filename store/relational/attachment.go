@@ -92,10 +92,7 @@ func (r attachmentReader) InUse(uuid store.UUID) (used bool, err error) {
 // Insert stores a new attachment and sets its Seq. Its content must
 // be known; see NoteBlob.
 func (t attachmentWriter) Insert(a *store.Attachment) error {
-	res, err := insertAttachment.exec(t.c, a)
-	if err == nil {
-		a.Seq, err = res.LastInsertId()
-	}
+	err := insertAttachment.added(t.c, a, &a.Seq)
 	return Failure("store an attachment", err)
 }
 

@@ -35,7 +35,7 @@ const (
 	selectAuditHead = `SELECT number, sha256, unnumbered FROM audit_head`
 	putAuditHead    = `
 		INSERT INTO audit_head (one, number, sha256, unnumbered) VALUES (1, ?1, ?2, ?3)
-		ON CONFLICT DO UPDATE SET number = excluded.number, sha256 = excluded.sha256`
+		ON CONFLICT (one) DO UPDATE SET number = excluded.number, sha256 = excluded.sha256`
 )
 
 func scanAuditDay(scan Scan, d *store.AuditDay) error {

@@ -21,13 +21,13 @@ const (
 	otherOpenStatus = `
 		SELECT status FROM cases
 		WHERE route_id = ?1 AND open = 1
-			AND status <> '' AND status NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`
+			AND status <> '' AND status NOT IN (SELECT CAST(value AS TEXT) FROM json_each(?2)) LIMIT 1`
 
 	// Of ended cases only the completed ones can go on.
 	strandedOpen = `
 		SELECT id, status FROM cases
 		WHERE route_id = ?1 AND open = 1
-			AND status <> '' AND status NOT IN (SELECT value FROM json_each(?2)) LIMIT ?3`
+			AND status <> '' AND status NOT IN (SELECT CAST(value AS TEXT) FROM json_each(?2)) LIMIT ?3`
 	strandedCompleted = `
 		SELECT id, status FROM cases
 		WHERE route_id = ?1 AND open = 0 AND state <> 'canceled' AND archived IS NULL AND status = ?2 AND state = 'completed' LIMIT ?3`

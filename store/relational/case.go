@@ -70,7 +70,7 @@ var (
 	insertCase = caseTable.insert()
 	updateCase = caseTable.update(condition{
 		where: caseAsRead, given: 3,
-		also: `waits = waits AND state NOT IN ('canceled', 'failed')`, // one that was taken back waits for nothing
+		also: `waits = CASE WHEN state IN ('canceled', 'failed') THEN 0 ELSE waits END`, // one that was taken back waits for nothing
 	})
 	// Most changes leave alone what indexes and triggers look at. Not naming
 	// those columns saves a quarter of the statement's cost.

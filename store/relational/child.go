@@ -11,7 +11,7 @@ const (
 	casesNaming = `SELECT id FROM cases WHERE instr(lower(CAST(marking AS TEXT)), ?1) > 0 ORDER BY id`
 
 	selectPlan = `SELECT plan FROM plans WHERE case_id = ?1 AND row = ?2`
-	putPlan    = `INSERT INTO plans (case_id, row, plan) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET plan = excluded.plan`
+	putPlan    = `INSERT INTO plans (case_id, row, plan) VALUES (?1, ?2, ?3) ON CONFLICT (case_id, row) DO UPDATE SET plan = excluded.plan`
 	deletePlan = `DELETE FROM plans WHERE case_id = ?1 AND row = ?2`
 )
 

@@ -24,6 +24,7 @@ type Conn struct {
 	columns []column
 	args    []any
 	view    viewState
+	untried error // why the savepoint of a try could not be made
 }
 
 // viewState is how far the snapshot of a View is: many decisions rest on what
@@ -86,6 +87,62 @@ func (c *Conn) Change(query string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+// insert runs a statement that adds at most one row, and returns its number, which the
+// database has given, in the column key, and how many were added.
+func (c *Conn) insert(query, key string, args ...any) (id, added int64, err error) {
+	if c.dialect.Returning {
+		c.try()
+		found, err := c.Row(query+` RETURNING `+key, args...).Scan(&id)
+		if err := c.tried(err); err != nil || !found {
+			return 0, 0, err
+		}
+		return id, 1, nil
+	}
+	res, err := c.Exec(query, args...)
+	if err != nil {
+		return 0, 0, err
+	}
+	if added, err = res.RowsAffected(); err != nil || added == 0 {
+		return 0, 0, err
+	}
+	id, err = res.LastInsertId()
+	return id, added, err
+}
+
+// What surrounds a statement whose failure the unit survives, if the database would end
+// the transaction with it.
+const (
+	beginTry = `SAVEPOINT try`
+	undoTry  = `ROLLBACK TO try`
+	endTry   = `RELEASE try`
+)
+
+// try is called before a statement that may be refused by a key or a reference, tried
+// with its error after it.
+func (c *Conn) try() {
+	if c.dialect.FailsWhole {
+		_, c.untried = c.Exec(beginTry)
+	}
+}
+
+func (c *Conn) tried(err error) error {
+	if !c.dialect.FailsWhole {
+		return err
+	}
+	if c.untried != nil {
+		return c.untried
+	}
+	if err != nil {
+		if _, undoErr := c.Exec(undoTry); undoErr != nil {
+			return undoErr
+		}
+	}
+	if _, endErr := c.Exec(endTry); endErr != nil {
+		return endErr
+	}
+	return err
 }
 
 // Row is the outcome of a query for at most one row.

@@ -37,7 +37,7 @@ func consistencyRules() []struct{ what, query string } {
 				UNION ALL SELECT sha256, -1 FROM attachments
 				UNION ALL SELECT sha256, -1 FROM documents WHERE folder = 0 AND content IS NULL
 				UNION ALL SELECT sha256, -1 FROM scratch WHERE content IS NULL
-			) GROUP BY sha256 HAVING sum(n) <> 0`},
+			) AS parts GROUP BY sha256 HAVING sum(n) <> 0`},
 		{"a wrong count of stored bytes", `
 			SELECT author_id || ' ' || sum(n) FROM (
 				SELECT author_id, n FROM stored_bytes
@@ -49,17 +49,17 @@ func consistencyRules() []struct{ what, query string } {
 				UNION ALL SELECT starter_id, -((octet_length(form) + octet_length(marking)) / 4096 * 4096) FROM cases
 				UNION ALL SELECT author_id, -(octet_length(form) / 4096 * 4096) FROM entries
 				UNION ALL SELECT author_id, -((octet_length(source) + octet_length(form)) / 4096 * 4096) FROM route_versions WHERE author_id <> 0
-			) GROUP BY author_id HAVING sum(n) <> 0`},
+			) AS parts GROUP BY author_id HAVING sum(n) <> 0`},
 		{"a wrong count of files", `
 			SELECT author_id || ' ' || sum(n) FROM (
 				SELECT author_id, files AS n FROM stored_bytes
 				UNION ALL SELECT author_id, -1 FROM documents WHERE context_id IS NULL
-			) GROUP BY author_id HAVING sum(n) <> 0`},
+			) AS parts GROUP BY author_id HAVING sum(n) <> 0`},
 		{"a wrong count of scratch", `
 			SELECT author_id || ' ' || sum(n) FROM (
 				SELECT author_id, n FROM scratch_bytes
 				UNION ALL SELECT author_id, -size - 4096 FROM scratch
-			) GROUP BY author_id HAVING sum(n) <> 0`},
+			) AS parts GROUP BY author_id HAVING sum(n) <> 0`},
 		{"a document in what is no folder", `
 			SELECT d.id FROM documents d JOIN documents above ON above.id = d.parent_id WHERE above.folder = 0`},
 		{"a version that lies in a folder", `
@@ -70,9 +70,9 @@ func consistencyRules() []struct{ what, query string } {
 			SELECT id FROM parties EXCEPT SELECT context_id FROM documents`},
 		{"an alias that does not follow its case", `
 			SELECT aliases.name FROM aliases JOIN cases ON cases.id = case_id
-			WHERE aliases.open <> (state IN ('queued', 'active', 'suspended'))`},
+			WHERE aliases.open <> cases.open`},
 		{"an id beyond the sequence", `
-			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
+			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties) AS given
 			WHERE id >= (SELECT next FROM sequence)`},
 	}
 }

@@ -27,6 +27,13 @@ type Dialect struct {
 	Commit     string
 	Rollback   string
 
+	// Text returns a statement, which is written as SQLite understands it, in the words
+	// of the database; nil if that is SQLite.
+	Text func(query string) string
+
+	Returning  bool // an INSERT says the number of the row by RETURNING, not in its result
+	FailsWhole bool // a statement that fails ends its transaction
+
 	// Judge returns what a driver's error means, FaultOther for what it does
 	// not know.
 	Judge func(error) FaultKind
@@ -136,4 +143,12 @@ func (db *DB) Stats() Stats {
 		Statements: db.stats.statements.Load(),
 		Views:      db.stats.views.Load(),
 	}
+}
+
+// text returns a statement in the words of the database.
+func (d *Dialect) text(query string) string {
+	if d.Text == nil {
+		return query
+	}
+	return d.Text(query)
 }

@@ -64,7 +64,7 @@ var (
 	documentsUnder = `
 		SELECT ` + documentTable.list("doc", "content") + `, along.depth FROM along CROSS JOIN documents doc ON doc.id = along.id
 		UNION ALL
-		SELECT ` + strings.Replace(documentTable.list("doc", "content"), "doc.properties", "CASE WHEN ?3 THEN doc.properties END", 1) + `, NULL FROM `
+		SELECT ` + strings.Replace(documentTable.list("doc", "content"), "doc.properties", "CASE WHEN ?3 <> 0 THEN doc.properties END", 1) + `, NULL FROM `
 	selectDocumentsIn    = documentsAlong + documentsUnder + `documents doc WHERE doc.parent_id = ` + documentAtEnd
 	selectDocumentsUnder = documentsAlong + `, below (id) AS (
 			SELECT id FROM documents WHERE parent_id = ` + documentAtEnd + `
@@ -157,10 +157,7 @@ func (r documentReader) Page(folder, after int64, limit int) ([]store.Document, 
 // Insert stores a new document or folder and sets its ID. A name in
 // use in its folder is errs.NameTaken.
 func (t documentWriter) Insert(d *store.Document) error {
-	res, err := insertDocument.exec(t.c, d)
-	if err == nil {
-		d.ID, err = res.LastInsertId()
-	}
+	err := insertDocument.added(t.c, d, &d.ID)
 	if isUnique(err) {
 		return nameInUse(d.Name)
 	}
@@ -199,7 +196,9 @@ func (t documentWriter) Delete(id int64) error {
 
 // Move puts a document or folder into a folder under a name.
 func (t documentWriter) Move(id, folder int64, name string) error {
+	t.c.try()
 	n, err := t.c.Change(moveDocument, id, folder, name)
+	err = t.c.tried(err)
 	if isUnique(err) {
 		return nameInUse(name)
 	}
@@ -208,19 +207,11 @@ func (t documentWriter) Move(id, folder int64, name string) error {
 
 // Copy stores a copy of a file, or of a folder without its members.
 func (t documentWriter) Copy(id, folder int64, name string, author identity.ID, now time.Time) (int64, error) {
-	res, err := t.c.Exec(copyDocument, id, folder, name, int64(author), at(now))
+	copied, n, err := t.c.insert(copyDocument, "id", id, folder, name, int64(author), at(now))
 	if isUnique(err) {
 		return 0, nameInUse(name)
 	}
-	if err != nil {
-		return 0, Failure("copy a document", err)
-	}
-	n, err := res.RowsAffected()
-	if err := found(n, err, "document"); err != nil {
-		return 0, err
-	}
-	copied, err := res.LastInsertId()
-	return copied, Failure("copy a document", err)
+	return copied, found(n, err, "document")
 }
 
 func nameInUse(name string) error {

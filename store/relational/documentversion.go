@@ -1,7 +1,6 @@
 package relational
 
 import (
-	"database/sql/driver"
 	"strings"
 	"time"
 
@@ -134,7 +133,7 @@ func (r versionReader) Folders(at store.VersionPlace, after time.Time) (all []st
 // placeArguments returns the arguments of inOrBelow.
 func placeArguments(at store.VersionPlace) []any {
 	if at.Folder == "" {
-		return []any{int64(at.Context), "", "", []byte{}} // a blob is above all texts
+		return []any{int64(at.Context), "", "", last}
 	}
 	return []any{int64(at.Context), at.Folder, at.Folder + "/", at.Folder + "0"} // "0" follows "/"
 }
@@ -178,23 +177,12 @@ func (t versionWriter) Keep(v *store.Version) error {
 
 // KeepCopy makes a version of a copy of a file.
 func (t versionWriter) KeepCopy(v *store.Version) error {
-	res, err := t.c.Exec(copyFile, v.ID)
-	if err == nil {
-		err = t.numberCopy(v, res)
-	}
-	if err != nil {
-		return Failure("keep what a document was", err)
-	}
-	return t.insert(v)
-}
-
-func (t versionWriter) numberCopy(v *store.Version, res driver.Result) error {
-	n, err := res.RowsAffected()
+	copied, n, err := t.c.insert(copyFile, "id", v.ID)
 	if err := found(n, err, "document"); err != nil {
 		return err
 	}
-	v.ID, err = res.LastInsertId()
-	return err
+	v.ID = copied
+	return t.insert(v)
 }
 
 func (t versionWriter) insert(v *store.Version) error {
@@ -208,7 +196,9 @@ func (t versionWriter) TakeBack(id, folder int64, name string) error {
 	if _, err := t.c.Exec(deleteVersion, id); err != nil {
 		return Failure("take back what a document was", err)
 	}
+	t.c.try()
 	n, err := t.c.Change(takeBack, id, folder, name)
+	err = t.c.tried(err)
 	if isUnique(err) {
 		return nameInUse(name)
 	}

@@ -16,6 +16,7 @@ const (
 	FaultReferred              // a reference would point to nothing
 	FaultFull                  // there is no room
 	FaultUnavailable           // the database does not answer, or not now
+	FaultTooLong               // a name or path is too long for an index
 )
 
 // fault is an error of a driver with what it means.
@@ -34,6 +35,7 @@ func (f *fault) Unwrap() error { return f.err }
 const (
 	detailFull        = "The server's disk is full. Nothing was stored; try again once there is room."
 	detailUnavailable = "The server's database does not answer at the moment. Nothing was stored; try again."
+	detailTooLong     = "A name or path is too long for the server's database; take a shorter one."
 )
 
 // Judged returns an error of a driver with its meaning, nil for nil. Failure looks at
@@ -63,6 +65,8 @@ func Failure(op string, err error) error {
 		return &errs.Error{Kind: errs.Full, Detail: detailFull, Err: errs.Wrap(op, err)}
 	case FaultUnavailable:
 		return &errs.Error{Kind: errs.Unavailable, Detail: detailUnavailable, Err: errs.Wrap(op, err)}
+	case FaultTooLong:
+		return &errs.Error{Kind: errs.Invalid, Detail: detailTooLong, Err: errs.Wrap(op, err)}
 	case FaultOther, FaultUnique, FaultReferred:
 	}
 	return errs.Wrap(op, err)

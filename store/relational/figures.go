@@ -10,7 +10,7 @@ import (
 // Each walks through one index, and reads no row of a table with contents.
 const (
 	countStates = `SELECT state, count(*) FROM cases INDEXED BY cases_open WHERE open = 1 GROUP BY state`
-	countLists  = `SELECT coalesce(sum(lists & ?1 <> 0), 0), coalesce(sum(lists & ?2 <> 0), 0) FROM route_tasks`
+	countLists  = `SELECT count(*) FILTER (WHERE lists & ?1 <> 0), count(*) FILTER (WHERE lists & ?2 <> 0) FROM route_tasks`
 	countOutbox = `
 		SELECT (SELECT count(*) FROM outbox WHERE due IS NOT NULL),
 			(SELECT count(*) FROM outbox),

@@ -11,25 +11,28 @@ func handOver() []string {
 	return []string{
 		`UPDATE routes SET context_id = ?2 WHERE context_id = ?1`,
 		`UPDATE routes SET author_id = ?2 WHERE author_id = ?1`,
-		`UPDATE OR IGNORE scenarios SET author_id = ?2 WHERE author_id = ?1`,
+		`UPDATE scenarios SET author_id = ?2 WHERE author_id = ?1 AND (route_id IS NOT NULL OR NOT EXISTS (
+			SELECT 1 FROM scenarios other WHERE other.author_id = ?2 AND other.route_id IS NULL AND other.folded = scenarios.folded))`,
 		`UPDATE entries SET context_id = ?2 WHERE context_id = ?1`,
 		`UPDATE entries SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE occurrences SET context_id = ?2 WHERE context_id = ?1`,
 		`UPDATE ended_entries SET context_id = ?2 WHERE context_id = ?1`,
 		`UPDATE ended_entries SET author_id = ?2 WHERE author_id = ?1`,
 		`INSERT INTO open_cases (starter_id, route_id, n) SELECT ?2, route_id, n FROM open_cases WHERE starter_id = ?1
-			ON CONFLICT DO UPDATE SET n = n + excluded.n`,
+			ON CONFLICT (starter_id, route_id) DO UPDATE SET n = open_cases.n + excluded.n`,
 		`DELETE FROM open_cases WHERE starter_id = ?1 AND ?2 <> 0`,
 		`UPDATE cases SET starter_id = ?2 WHERE starter_id = ?1`,
 		`UPDATE messages SET author_id = ?2 WHERE author_id = ?1`,
-		`UPDATE OR IGNORE given_names SET author_id = ?2 WHERE author_id = ?1`,
+		`UPDATE given_names SET author_id = ?2 WHERE author_id = ?1 AND NOT EXISTS (
+			SELECT 1 FROM given_names other WHERE other.author_id = ?2 AND other.folder = given_names.folder AND other.folded = given_names.folded)`,
 		`UPDATE cases SET named = 0 WHERE id IN (SELECT case_id FROM given_names WHERE author_id = ?1) AND ?2 <> 0`,
 		`DELETE FROM given_names WHERE author_id = ?1 AND ?2 <> 0`,
-		`UPDATE OR IGNORE aliases SET author_id = ?2 WHERE author_id = ?1`,
+		`UPDATE aliases SET author_id = ?2 WHERE author_id = ?1 AND NOT EXISTS (
+			SELECT 1 FROM aliases other WHERE other.author_id = ?2 AND other.route_id = aliases.route_id AND other.folded = aliases.folded)`,
 		`DELETE FROM aliases WHERE author_id = ?1 AND ?2 <> 0`,
 		`UPDATE attachments SET context_id = ?2 WHERE context_id = ?1`,
 		`INSERT INTO stored_bytes (author_id, n) SELECT ?2, coalesce(sum(size), 0) FROM attachments WHERE author_id = ?1
-			ON CONFLICT DO UPDATE SET n = n + excluded.n`,
+			ON CONFLICT (author_id) DO UPDATE SET n = stored_bytes.n + excluded.n`,
 		`UPDATE stored_bytes SET n = n - (SELECT coalesce(sum(size), 0) FROM attachments WHERE author_id = ?1) WHERE author_id = ?1 AND ?2 <> 0`,
 		`UPDATE attachments SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE documents SET author_id = ?2 WHERE author_id = ?1`,
@@ -52,7 +55,9 @@ const (
 		WHERE parent_id = (SELECT id FROM documents WHERE context_id = ?1)`
 	// Versions follow the documents; of those that would meet another, the other stays.
 	moveVersions = `
-		UPDATE OR IGNORE versions SET context_id = ?2, folder = ?3 || iif(folder = '', '', '/' || folder) WHERE context_id = ?1`
+		UPDATE versions SET context_id = ?2, folder = ` + folderBelow + ` WHERE context_id = ?1 AND NOT EXISTS (
+			SELECT 1 FROM versions other WHERE other.context_id = ?2 AND other.folder = ` + folderBelow + ` AND other.shown = versions.shown)`
+	folderBelow  = `?3 || CASE WHEN versions.folder = '' THEN '' ELSE '/' || versions.folder END`
 	hasDocuments = `SELECT 1 FROM documents WHERE parent_id = (SELECT id FROM documents WHERE context_id = ?1)`
 	makeFolderOf = `
 		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, created, modified)
@@ -85,7 +90,9 @@ func (t partyWriter) HandOver(from, to identity.ID, folder string, now int64) er
 	if err != nil || !some {
 		return Failure(op, err)
 	}
-	if _, err := t.c.Exec(makeFolderOf, int64(from), int64(to), folder, now); isUnique(err) {
+	t.c.try()
+	_, err = t.c.Exec(makeFolderOf, int64(from), int64(to), folder, now)
+	if err = t.c.tried(err); isUnique(err) {
 		return errs.New(errs.InUse, "There is a document or folder %q already; rename it first.", folder)
 	} else if err != nil {
 		return Failure(op, err)

@@ -34,8 +34,9 @@ const (
 	// A second one within a second comes a second later.
 	insertPast = `
 		INSERT INTO history (folder, author_id, folded, name, replaced, etag, source)
-		SELECT ?1, ?2, ?3, ?4, max(?5, ifnull(1000 + (
-			SELECT max(replaced) FROM history WHERE folder = ?1 AND author_id = ?2 AND folded = ?3), ?5)), ?6, ?7`
+		SELECT ?1, ?2, ?3, ?4, (
+			SELECT CASE WHEN max(replaced) + 1000 > ?5 THEN max(replaced) + 1000 ELSE ?5 END FROM history
+			WHERE folder = ?1 AND author_id = ?2 AND folded = ?3), ?6, ?7`
 	deleteHistory = `DELETE FROM history WHERE id IN (SELECT id FROM history WHERE replaced < ?1 ORDER BY replaced LIMIT ?2)`
 
 	selectTombstone = `SELECT remains FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3 AND deleted >= ?4`

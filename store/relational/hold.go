@@ -52,12 +52,9 @@ func (t queueWriter) PutHold(h *store.Hold) error {
 		n, err := updateHold.change(t.c, h, h.ID)
 		return found(n, err, "hold")
 	}
-	res, err := insertHold.exec(t.c, h)
+	err := insertHold.added(t.c, h, &h.ID)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is a hold %q already.", h.Name)
-	}
-	if err == nil {
-		h.ID, err = res.LastInsertId()
 	}
 	return Failure("store a hold", err)
 }

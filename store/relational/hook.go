@@ -64,12 +64,9 @@ func (t hookWriter) Put(h *store.Hook) error {
 		n, err := updateHook.change(t.c, h, h.ID)
 		return found(n, err, "hook")
 	}
-	res, err := insertHook.exec(t.c, h)
+	err := insertHook.added(t.c, h, &h.ID)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is a hook %q already.", h.Name)
-	}
-	if err == nil {
-		h.ID, err = res.LastInsertId()
 	}
 	return Failure("store a hook", err)
 }

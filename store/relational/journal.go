@@ -22,7 +22,7 @@ var (
 const (
 	putJournal = `
 		INSERT INTO deliveries (case_id, seq, step, name, created, modified, form) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT DO UPDATE SET modified = ?6, form = ?7`
+		ON CONFLICT (case_id, seq, step) DO UPDATE SET modified = ?6, form = ?7`
 	dropJournals = `
 		DELETE FROM deliveries WHERE case_id = ?1
 		AND seq < (SELECT seq FROM deliveries WHERE case_id = ?1 ORDER BY seq DESC, step DESC LIMIT 1 OFFSET ?2)`

@@ -45,12 +45,9 @@ func (r letterReader) Get(name string) (*store.Letter, error) {
 // Insert stores a mail and sets its ID. It returns errs.NameTaken if there is one of
 // that name.
 func (t letterWriter) Insert(l *store.Letter) error {
-	res, err := insertLetter.exec(t.c, l)
+	err := insertLetter.added(t.c, l, &l.ID)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is a mail %q already.", l.Name)
-	}
-	if err == nil {
-		l.ID, err = res.LastInsertId()
 	}
 	return Failure("store a mail", err)
 }

@@ -24,7 +24,7 @@ var lockTable = table[store.Lock]{"locks", "lock", func(l *store.Lock, to []colu
 var (
 	insertLock    = lockTable.insert()
 	selectLocksOn = `SELECT ` + lockTable.list("") + ` FROM locks
-		WHERE target IN (SELECT value FROM json_each(?1)) AND expires > ?2 ORDER BY id`
+		WHERE target IN (SELECT CAST(value AS TEXT) FROM json_each(?1)) AND expires > ?2 ORDER BY id`
 	// What begins with a prefix is a range: after the slash at its end comes
 	// the character "0".
 	selectLocksBelow  = `SELECT ` + lockTable.list("") + ` FROM locks WHERE target > ?1 AND target < ?2 AND expires > ?3 ORDER BY id`

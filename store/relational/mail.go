@@ -56,10 +56,7 @@ func (r heldMailReader) Due(user identity.ID, upTo time.Time) (all []store.HeldM
 
 // Insert stores a mail that waits.
 func (t heldMailWriter) Insert(m *store.HeldMail) error {
-	res, err := insertHeldMail.exec(t.c, m)
-	if err == nil {
-		m.ID, err = res.LastInsertId()
-	}
+	err := insertHeldMail.added(t.c, m, &m.ID)
 	return Failure("store a mail that waits", err)
 }
 

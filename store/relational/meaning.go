@@ -11,7 +11,7 @@ const (
 			WHERE x.route_id = m.route_id AND x.kind = m.kind AND x.folded = m.folded AND x.upto >= ?2) ORDER BY m.kind, m.folded`
 	putMeaning = `
 		INSERT INTO meanings (route_id, kind, folded, upto, meant_id) VALUES (?1, ?2, ?3, ?4, ?5)
-		ON CONFLICT DO UPDATE SET meant_id = excluded.meant_id`
+		ON CONFLICT (route_id, kind, folded, upto) DO UPDATE SET meant_id = excluded.meant_id`
 	replaceMeant = `UPDATE meanings SET meant_id = ?3 WHERE kind = ?1 AND meant_id = ?2`
 )
 

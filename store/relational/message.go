@@ -96,7 +96,9 @@ func (r caseReader) Log(id int64) ([]byte, error) {
 
 // AppendLog adds log entries, a JSON array, which begin at seq.
 func (t caseWriter) AppendLog(caseID, seq int64, entries []byte) error {
+	t.c.try()
 	_, err := t.c.Exec(insertLog, caseID, seq, blob(entries))
+	err = t.c.tried(err)
 	if isReferred(err) {
 		return notFound("case")
 	}

@@ -52,7 +52,7 @@ func (r outboxReader) Get(key string) (*store.OutboxRow, error) {
 
 // First returns the first of the rows whose key has that prefix, nil for none.
 func (r outboxReader) First(prefix string) (*store.OutboxRow, error) {
-	return store.OrNil(outboxTable.one(r.c, firstOutbox, prefix, prefix+"\xff"))
+	return store.OrNil(outboxTable.one(r.c, firstOutbox, prefix, prefix+last))
 }
 
 // Lanes returns the lanes in which something is due sometime, by name.
@@ -75,12 +75,9 @@ func (r outboxReader) Due(lane string, upTo time.Time, limit int) (rows []store.
 
 // Insert stores a new row. A key in use is errs.NameTaken.
 func (t outboxWriter) Insert(o *store.OutboxRow) error {
-	res, err := insertOutbox.exec(t.c, o)
+	err := insertOutbox.added(t.c, o, &o.ID)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The outbox has the key %s already.", o.Key)
-	}
-	if err == nil {
-		o.ID, err = res.LastInsertId()
 	}
 	return Failure("store a delivery", err)
 }

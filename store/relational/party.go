@@ -80,7 +80,9 @@ func (t partyWriter) Delete(id identity.ID) error {
 	if err := versionWriter(t).leave(id); err != nil {
 		return err
 	}
+	t.c.try()
 	n, err := t.c.Change(deleteParty, int64(id))
+	err = t.c.tried(err)
 	if isReferred(err) {
 		return errs.New(errs.InUse, "The user or team owns or takes part in something that is stored; disable it instead.")
 	}

@@ -49,11 +49,11 @@ var (
 
 const (
 	selectRouteBriefs = `
-		SELECT id, name, context_id, author_id, version, coalesce(brief, x'') FROM routes
+		SELECT id, name, context_id, author_id, version, brief FROM routes
 			LEFT JOIN route_briefs ON route_id = id ORDER BY id`
 	putRouteBrief = `
 		INSERT INTO route_briefs (route_id, brief) SELECT id, ?2 FROM routes WHERE id = ?1
-		ON CONFLICT DO UPDATE SET brief = excluded.brief`
+		ON CONFLICT (route_id) DO UPDATE SET brief = excluded.brief`
 
 	selectRouteStamp = `SELECT version FROM routes WHERE id = ?1`
 

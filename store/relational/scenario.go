@@ -68,12 +68,9 @@ func (t scenarioWriter) Put(s *store.Scenario) error {
 		}
 		return found(n, err, "scenario")
 	}
-	res, err := insertScenario.exec(t.c, s)
+	err := insertScenario.added(t.c, s, &s.ID)
 	if isUnique(err) {
 		return taken()
-	}
-	if err == nil {
-		s.ID, err = res.LastInsertId()
 	}
 	return Failure(op, err)
 }

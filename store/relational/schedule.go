@@ -59,7 +59,7 @@ var (
 	selectOccurrences = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
 	occurrencesBefore = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 AND instant < ?2 ORDER BY instant DESC LIMIT ?3`
 	insertOccurrence  = occurrenceTable.insert()
-	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE case_id IS NULL`)
+	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE occurrences.case_id IS NULL`)
 )
 
 const (
@@ -117,10 +117,7 @@ func (r entryReader) Count(author identity.ID) (n int64, err error) {
 
 // Insert stores a new entry and sets its Seq.
 func (t entryWriter) Insert(e *store.Entry) error {
-	res, err := insertEntry.exec(t.c, e)
-	if err == nil {
-		e.Seq, err = res.LastInsertId()
-	}
+	err := insertEntry.added(t.c, e, &e.Seq)
 	return Failure("store a schedule entry", err)
 }
 
@@ -144,7 +141,7 @@ func (r entryReader) Occurrences(entry store.UUID, limit int) (all []store.Occur
 	if limit <= 0 {
 		limit = -1
 	}
-	err = occurrenceTable.add(r.c, &all, selectOccurrences, entry[:], limit)
+	err = occurrenceTable.add(r.c, &all, selectOccurrences, entry[:], orAll(limit))
 	return all, Failure("read the occurrences", err)
 }
 

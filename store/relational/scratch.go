@@ -36,7 +36,7 @@ var (
 	upsertScratch   = scratchTable.upsert("author_id, folder, folded").with(` RETURNING id`)
 	selectScratch   = `SELECT ` + scratchTable.list("") + ` FROM scratch WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 	selectScratchIn = `SELECT ` + scratchTable.list("", "content") + ` FROM scratch
-		WHERE author_id = ?1 AND folder IN (SELECT value FROM json_each(?2)) ORDER BY author_id, folder, folded`
+		WHERE author_id = ?1 AND folder IN (SELECT CAST(value AS TEXT) FROM json_each(?2)) ORDER BY author_id, folder, folded`
 )
 
 const (
@@ -102,8 +102,10 @@ func (t scratchWriter) Put(s *store.Scratch) error {
 
 // Move gives a row, and all below it, another place.
 func (t scratchWriter) Move(author identity.ID, from, to store.ScratchPlace) error {
+	t.c.try()
 	n, err := t.c.Change(moveScratch, int64(author), foldPath(from.Folder), identity.Fold(from.Name),
 		foldPath(to.Folder), identity.Fold(to.Name), to.Name)
+	err = t.c.tried(err)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The name %q is in use in this folder.", to.Name)
 	}

@@ -37,10 +37,7 @@ func (r partyReader) Sessions() (all []store.Session, err error) {
 
 // InsertSession stores a new session and sets its ID.
 func (t partyWriter) InsertSession(s *store.Session) error {
-	res, err := insertSession.exec(t.c, s)
-	if err == nil {
-		s.ID, err = res.LastInsertId()
-	}
+	err := insertSession.added(t.c, s, &s.ID)
 	return Failure("store a session", err)
 }
 

@@ -122,11 +122,11 @@ func (s *Source) Uses(sum store.Digest) (all []Inline, err error) {
 const selectDocumentPath = `
 	WITH RECURSIVE up (id, parent_id, context_id, path) AS (
 		SELECT id, parent_id, context_id, name FROM documents WHERE id = ?1
-		UNION ALL SELECT d.id, d.parent_id, d.context_id, iif(d.name = '', up.path, d.name || '/' || up.path)
+		UNION ALL SELECT d.id, d.parent_id, d.context_id, CASE WHEN d.name = '' THEN up.path ELSE d.name || '/' || up.path END
 			FROM up JOIN documents d ON d.id = up.parent_id)
 	SELECT parties.name || '/' || path FROM up JOIN parties ON parties.id = up.context_id
 	UNION ALL
-	SELECT parties.name || '/.history/' || iif(v.folder = '', '', v.folder || '/') || v.shown || substr(path, length(v.name) + 1)
+	SELECT parties.name || '/.history/' || CASE WHEN v.folder = '' THEN '' ELSE v.folder || '/' END || v.shown || substr(path, length(v.name) + 1)
 	FROM up JOIN versions v ON v.id = up.id JOIN parties ON parties.id = v.context_id`
 
 // DocumentPath returns the path of a document or version below Documents/, "" if it is

@@ -25,7 +25,7 @@ type statement struct {
 }
 
 func prepare(on *Conn, query string) (*statement, error) {
-	prepared, err := on.driver.Prepare(query)
+	prepared, err := on.driver.Prepare(on.dialect.text(query))
 	if err != nil {
 		return nil, on.dialect.Judged(err)
 	}

@@ -99,9 +99,13 @@ func (t *table[R]) add(c *Conn, all *[]R, query string, args ...any) error {
 // that are given in addition.
 type write[R any] struct {
 	query   string
+	key     string // the column that numbers the rows
 	columns func(r *R, to []column) []column
 	takes   []int // which of them
 }
+
+// of returns the same with another text.
+func (w *write[R]) of(query string) *write[R] { return &write[R]{query, w.key, w.columns, w.takes} }
 
 // arguments returns the arguments of the statement for a row. They are valid
 // until the next call.
@@ -119,15 +123,30 @@ func (w *write[R]) arguments(c *Conn, r *R, given []any) []any {
 func (w *write[R]) exec(c *Conn, r *R, given ...any) (driver.Result, error) {
 	args := w.arguments(c, r, given)
 	defer clear(args)
-	return c.Exec(w.query, args...)
+	c.try()
+	res, err := c.Exec(w.query, args...)
+	return res, c.tried(err)
+}
+
+// added runs the statement for a new row, and returns the number that the row was given
+// in number.
+func (w *write[R]) added(c *Conn, r *R, number *int64) error {
+	args := w.arguments(c, r, nil)
+	defer clear(args)
+	id, _, err := c.insert(w.query, w.key, args...)
+	if err == nil {
+		*number = id
+	}
+	return err
 }
 
 // numbered runs a statement that returns the number of the row.
 func (w *write[R]) numbered(c *Conn, r *R, number *int64) error {
 	args := w.arguments(c, r, nil)
 	defer clear(args)
+	c.try()
 	_, err := c.Row(w.query, args...).Scan(number)
-	return err
+	return c.tried(err)
 }
 
 // change runs the statement for a row and returns how many rows it changed.
@@ -144,6 +163,9 @@ func (t *table[R]) insert() *write[R] {
 	w := &write[R]{columns: t.columns}
 	var names, places []string
 	for i, c := range t.columns(new(R), nil) {
+		if i == 0 {
+			w.key = c.name
+		}
 		if c.use&inserted != 0 {
 			names = append(names, c.name)
 			places = append(places, w.place(i, c, 0))
@@ -196,7 +218,7 @@ func (t *table[R]) update(of condition) *write[R] {
 		switch {
 		case c.use&updated == 0:
 		case slices.Contains(of.same, c.name):
-			where += ` AND ` + c.name + ` IS ` + w.place(i, c, of.given)
+			where += ` AND ` + c.name + ` IS NOT DISTINCT FROM ` + w.place(i, c, of.given)
 		default:
 			set = append(set, c.name+` = `+w.place(i, c, of.given))
 		}

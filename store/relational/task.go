@@ -35,15 +35,15 @@ const (
 	deleteAllTasks = `DELETE FROM tasks WHERE case_id = ?1`
 	upsertTask     = `
 		INSERT INTO tasks (party_id, case_id, lists) VALUES (?1, ?2, ?3)
-		ON CONFLICT DO UPDATE SET lists = excluded.lists WHERE lists <> excluded.lists`
+		ON CONFLICT (party_id, case_id) DO UPDATE SET lists = excluded.lists WHERE tasks.lists <> excluded.lists`
 	upsertTasks = `
 		INSERT INTO tasks (party_id, case_id, lists)
 		SELECT value ->> 0, ?1, value ->> 1 FROM json_each(?2) WHERE true
-		ON CONFLICT DO UPDATE SET lists = excluded.lists WHERE lists <> excluded.lists`
+		ON CONFLICT (party_id, case_id) DO UPDATE SET lists = excluded.lists WHERE tasks.lists <> excluded.lists`
 	deleteRouteTasks = `DELETE FROM route_tasks WHERE case_id = ?1`
 	upsertRouteTasks = `
 		INSERT INTO route_tasks (route_id, case_id, lists) VALUES (?1, ?2, ?3)
-		ON CONFLICT DO UPDATE SET lists = excluded.lists`
+		ON CONFLICT (route_id, case_id) DO UPDATE SET lists = excluded.lists`
 )
 
 var selectMarkings = `SELECT ` + caseTable.list("", "form") + ` FROM cases WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`

@@ -57,12 +57,9 @@ func (r troubleReader) OfHook(id int64) (all []store.Trouble, err error) {
 // Insert stores something that is wrong. If it is known already, that is
 // errs.NameTaken.
 func (t troubleWriter) Insert(trouble *store.Trouble) error {
-	res, err := insertTrouble.exec(t.c, trouble)
+	err := insertTrouble.added(t.c, trouble, &trouble.ID)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "It is known already that %s is wrong.", trouble.Name)
-	}
-	if err == nil {
-		trouble.ID, err = res.LastInsertId()
 	}
 	return Failure("store what is wrong", err)
 }

@@ -3,6 +3,7 @@ package relational
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"flowdrive/internal/identity"
@@ -131,6 +132,17 @@ func (s seconds) Scan(src any) error {
 }
 
 func (s seconds) value() any { return int64(*s.d / time.Second) }
+
+// last is a text after all those that begin as some other does.
+const last = "\U0010FFFF"
+
+// orAll returns the limit of a query that takes all if it is below zero.
+func orAll(limit int) int64 {
+	if limit < 0 {
+		return math.MaxInt64
+	}
+	return int64(limit)
+}
 
 // blob is a document's bytes, never NULL.
 func blob(b []byte) []byte {

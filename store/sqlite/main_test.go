@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -154,17 +153,4 @@ func newCase(db *DB, starter identity.ID, routeID int64) *store.Case {
 		Version: 1, Revision: 1, Marking: []byte(`{"l":"queued"}`), Form: []byte(`{"state":"queued"}`),
 		Created: noon(), Modified: noon(), Access: []identity.ID{starter},
 	}
-}
-
-func caseIDs(all []store.Case) []int64 {
-	ids := []int64{}
-	for i := range all {
-		ids = append(ids, all[i].ID)
-	}
-	return ids
-}
-
-func sorted[T interface{ ~int64 }](ids ...T) []T {
-	slices.Sort(ids)
-	return ids
 }

@@ -1,121 +1,11 @@
 package sqlite
 
 import (
-	"fmt"
 	"regexp"
 	"testing"
 
-	"flowdrive/engine/machine"
-	"flowdrive/internal/errs"
-	"flowdrive/internal/identity"
-	"flowdrive/store"
 	"flowdrive/store/relational"
 )
-
-// lives are all that a case can be.
-var lives = [...]machine.Life{
-	machine.Queued, machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Canceled, machine.Failed,
-}
-
-// caseIn stores a case in that state, with a file that was dropped, of an
-// entry.
-func caseIn(db *DB, by identity.ID, life machine.Life, routeID int64) (*store.Case, func(tx store.Tx) error) {
-	c := newCase(db, by, routeID)
-	c.State, c.Status, c.Entry = string(life), "at-"+string(life), store.UUID{byte(routeID)}
-	if life.Ended() {
-		c.Retires = noon()
-	}
-	return c, func(tx store.Tx) error {
-		if err := tx.Write().Cases().Insert(c); err != nil {
-			return err
-		}
-		return tx.Write().Messages().Put(&store.Message{
-			UUID: store.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: store.LabelInput, MediaType: "text/csv", Size: 1,
-			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(), AuthorID: by,
-		})
-	}
-}
-
-// wantOpen wants the store to take the only case of the route, the entry and
-// the folder as open, or as ended, wherever it asks for that.
-func wantOpen(t *testing.T, db *DB, what string, c *store.Case) {
-	t.Helper()
-	life := machine.Life(c.State)
-	ids := []int64{}
-	if !life.Ended() {
-		ids = append(ids, c.ID)
-	}
-	mustView(t, db, func(r store.Reader) error {
-		n, err := r.Cases().CountOpen(c.StarterID)
-		kind(t, what, err, "")
-		same(t, what+": open cases", int64(len(ids)), n)
-		of, err := r.Cases().OpenOf(c.Entry, 9)
-		kind(t, what, err, "")
-		same(t, what+": open cases of the entry", ids, append([]int64{}, of...))
-		others, err := r.Cases().OpenStatuses(c.RouteID, nil)
-		kind(t, what, err, "")
-		same(t, what+": states of open cases", len(ids), len(others))
-		ended, err := r.Cases().EndedStatuses(c.RouteID)
-		kind(t, what, err, "")
-		same(t, what+": states of ended cases", life.Ended() && life != machine.Canceled, len(ended) == 1)
-		on, err := r.Cases().List(store.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
-		kind(t, what, err, "")
-		same(t, what+": on the board", life != machine.Canceled, len(on) == 1)
-		return nil
-	})
-	_, files := aliases(t, db, c.StarterID, c.RouteID)
-	same(t, what+": dropped files", ids, files)
-}
-
-// TestOpenCases wants every change of a case's state from each to each, and
-// its end, to be followed by all that rests on whether it is open.
-func TestOpenCases(t *testing.T) {
-	t.Parallel()
-	db := run(t, Options{})
-	routeID := int64(100)
-	for _, from := range lives {
-		for _, to := range lives {
-			what := fmt.Sprintf("from %s to %s", from, to)
-			routeID++
-			by := addUser(t, db, identity.Name(fmt.Sprintf("user%d", routeID)))
-			c, insert := caseIn(db, by, from, routeID)
-			mustUpdate(t, db, insert)
-			mustUpdate(t, db, func(tx store.Tx) error {
-				return tx.Write().Names().PutAlias(&store.Alias{Author: by, RouteID: routeID, Name: "x.csv", CaseID: c.ID})
-			})
-			wantOpen(t, db, what+", before", c)
-			mustUpdate(t, db, func(tx store.Tx) error {
-				c.State, c.Revision = string(to), 2
-				return tx.Write().Cases().Update(c, 1)
-			})
-			wantOpen(t, db, what, c)
-			mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Delete(c.ID, store.UUID{}, noon()) })
-			mustView(t, db, func(r store.Reader) error {
-				n, err := r.Cases().CountOpen(by)
-				same(t, what+", deleted", int64(0), n)
-				return err
-			})
-		}
-	}
-}
-
-// TestUnknownWords wants the checks that were worded anew to refuse what they
-// refused.
-func TestUnknownWords(t *testing.T) {
-	t.Parallel()
-	db := run(t, Options{})
-	sam := addUser(t, db, "sam")
-	c := newCase(db, sam, 7)
-	insertCases(t, db, c)
-	odd := *newCase(db, sam, 7)
-	odd.State = "odd"
-	kind(t, "a new case", db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Insert(&odd) }), errs.Internal)
-	c.State, c.Revision = "odd", 2
-	kind(t, "a case", db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Update(c, 1) }), errs.Internal)
-	kind(t, "an occurrence", db.Update(t.Context(), func(tx store.Tx) error {
-		return tx.Write().Entries().InsertOccurrence(&store.Occurrence{Entry: store.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
-	}), errs.Internal)
-}
 
 // TestNoSchemaLooksUpInLists wants no table, index or trigger of cases and occurrences to
 // look anything up in a list of three or more, of which SQLite would build a
@@ -139,5 +29,22 @@ func TestNoSchemaLooksUpInLists(t *testing.T) {
 	})
 	if err != nil || seen < 20 {
 		t.Errorf("%d parts of the schema were looked at: %v", seen, err)
+	}
+}
+
+// TestVolatile: a database that is thrown away does not wait for the disk, and any other
+// one does.
+func TestVolatile(t *testing.T) {
+	t.Parallel()
+	for _, volatile := range []bool{false, true} {
+		db := run(t, Options{Volatile: volatile})
+		want := int64(2)
+		if volatile {
+			want = 0
+		}
+		var got int64
+		if _, err := db.writer.Row("PRAGMA synchronous").Scan(&got); err != nil || got != want {
+			t.Errorf("volatile %v: synchronous is %d, %v", volatile, got, err)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 	"flowdrive/store/relational"
+	"flowdrive/store/storetest"
 )
 
 // digest returns the digest of a text.
@@ -24,7 +25,7 @@ func newAttachment(n byte, owner identity.ID, text string) *store.Attachment {
 	}
 }
 
-func insertAttachments(t *testing.T, db *DB, all ...*store.Attachment) {
+func insertAttachments(t *testing.T, db *storetest.DB, all ...*store.Attachment) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, a := range all {
@@ -41,7 +42,7 @@ func insertAttachments(t *testing.T, db *DB, all ...*store.Attachment) {
 
 // refs returns how many rows refer to the text's content, -1 where it is not
 // known.
-func refs(t *testing.T, db *DB, text string) (n int64) {
+func refs(t *testing.T, db *storetest.DB, text string) (n int64) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) error {
 		count, known, err := r.Blobs().Refs(digest(text))
@@ -55,7 +56,7 @@ func refs(t *testing.T, db *DB, text string) (n int64) {
 
 func TestAttachments(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	a := newAttachment(1, sam, "abc")
 	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Attachments().Insert(a) })
@@ -90,7 +91,7 @@ func TestAttachments(t *testing.T) {
 
 func TestAttachmentFilters(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	seven, eight := newCase(db, sam, 7), newCase(db, bob, 8)
 	seven.Access = sorted(sam, ann)
@@ -140,7 +141,7 @@ func TestAttachmentFilters(t *testing.T) {
 // says whether the attachment is in use.
 func TestAttachmentOfEntry(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	a := newAttachment(1, sam, "abc")
 	insertAttachments(t, db, a)
@@ -176,7 +177,7 @@ func TestAttachmentOfEntry(t *testing.T) {
 
 func TestAttachmentsAreDue(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	first, never := newAttachment(1, sam, "a"), newAttachment(2, sam, "b")
 	first.Expires, never.Expires = noon().Add(time.Second), time.Time{}
@@ -202,7 +203,7 @@ func TestAttachmentsAreDue(t *testing.T) {
 // the rows; run checks at the end that the counts are right.
 func TestReferences(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	c := newCase(db, sam, 7)
 	insertCases(t, db, c)
@@ -275,7 +276,7 @@ func TestReferences(t *testing.T) {
 
 func TestUnusedBlobs(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	var all []store.Digest
 	for _, text := range []string{"a", "b", "c", "d"} {

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -6,13 +6,14 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestTroubles: what is wrong is known once, comes up when it is due, and goes with
 // its case.
 func TestTroubles(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	route := newRoute(db, "Bug", sam, sam)
 	c, entry := newCase(db, sam, route.ID), store.UUID{1}

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -7,13 +7,14 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestEndedEntries: what has ended is found by its contexts and its age, the newest
 // first, until it is forgotten.
 func TestEndedEntries(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	ended := func(n byte, context identity.ID) *store.EndedEntry {
 		return &store.EndedEntry{
@@ -65,7 +66,7 @@ func TestEndedEntries(t *testing.T) {
 // TestDone: what a user has performed is found by its age, the newest first.
 func TestDone(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	c := newCase(db, sam, 7)
 	done := func(n int64, user identity.ID) *store.DoneTask {

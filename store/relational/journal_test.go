@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -8,12 +8,13 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestJournals: they are replaced, listed in order, bounded, and go with their case.
 func TestJournals(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	c := newCase(db, addUser(t, db, "sam"), 1)
 	insertCases(t, db, c)
 	journal := func(seq, step int64, form string) *store.Journal {

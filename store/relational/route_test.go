@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"errors"
@@ -8,9 +8,10 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
-func newRoute(db *DB, name string, owner, author identity.ID) *store.Route {
+func newRoute(db *storetest.DB, name string, owner, author identity.ID) *store.Route {
 	source := []byte("# the route " + name + "\nroute: " + name + "\n")
 	return &store.Route{
 		ID: db.NextID(), Name: name, ContextID: owner, AuthorID: author, Version: 1, YAML: true,
@@ -21,7 +22,7 @@ func newRoute(db *DB, name string, owner, author identity.ID) *store.Route {
 
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	tip, bug := newRoute(db, "Tip", sam, sam), newRoute(db, "bug", sam, sam)
 	mustUpdate(t, db, func(tx store.Tx) error {
@@ -92,7 +93,7 @@ func TestRoutes(t *testing.T) {
 
 func TestRouteInUse(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	cases := []*store.Case{newCase(db, sam, 7), newCase(db, ann, 7), newCase(db, sam, 8), newCase(db, sam, 7)}
 	cases[3].State = "failed"
@@ -136,7 +137,7 @@ func TestRouteInUse(t *testing.T) {
 // brief is neither lost by a change that does not name one nor kept of a deleted route.
 func TestRouteBriefs(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	tip, bug := newRoute(db, "tip", sam, sam), newRoute(db, "bug", sam, sam)
 	bug.Brief = []byte(`{"title":"Bug"}`)

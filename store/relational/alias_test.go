@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"slices"
@@ -7,11 +7,12 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // dropFile stores a case of the author with the text as its input, and the
 // alias of that.
-func dropFile(t *testing.T, db *DB, author identity.ID, routeID int64, name, text string) (*store.Case, *store.Alias) {
+func dropFile(t *testing.T, db *storetest.DB, author identity.ID, routeID int64, name, text string) (*store.Case, *store.Alias) {
 	t.Helper()
 	c := newCase(db, author, routeID)
 	input := store.Message{
@@ -37,7 +38,7 @@ func dropFile(t *testing.T, db *DB, author identity.ID, routeID int64, name, tex
 }
 
 // aliases returns the names and cases that the author finds in the folder.
-func aliases(t *testing.T, db *DB, author identity.ID, routeID int64) (names []string, cases []int64) {
+func aliases(t *testing.T, db *storetest.DB, author identity.ID, routeID int64) (names []string, cases []int64) {
 	t.Helper()
 	names, cases = []string{}, []int64{}
 	mustView(t, db, func(r store.Reader) error {
@@ -59,7 +60,7 @@ func aliases(t *testing.T, db *DB, author identity.ID, routeID int64) (names []s
 
 func TestAliases(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	one, rates := dropFile(t, db, sam, 7, "Rates Ä.csv", "1,2")
 	dropFile(t, db, sam, 7, "b.csv", "")
@@ -150,7 +151,7 @@ func TestAliases(t *testing.T) {
 // TestAliasOfEndedCase: a case may end as it is created.
 func TestAliasOfEndedCase(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	dropFile(t, db, sam, 7, "a", "waits")
 	c := newCase(db, sam, 7)
@@ -165,7 +166,7 @@ func TestAliasOfEndedCase(t *testing.T) {
 
 func TestBoardListsCasesByState(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	byKey := map[string][]int64{}
 	add := func(routeID int64, state, status string) {
@@ -239,7 +240,7 @@ func TestBoardListsCasesByState(t *testing.T) {
 // stored under an id in use is refused.
 func TestPeekID(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	next := db.PeekID()
 	if again, given := db.PeekID(), db.NextID(); again != next || given != next || db.PeekID() != next+1 {

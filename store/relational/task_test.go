@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"errors"
@@ -11,12 +11,13 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 	"flowdrive/store/relational"
+	"flowdrive/store/storetest"
 )
 
 // TestTasks keeps the index of worklists in step with cases, and reads it.
 func TestTasks(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	const routeID, otherRoute = 7, 8
 	share := func(party identity.ID, lists machine.Lists) store.TaskShare {
@@ -128,7 +129,7 @@ func TestTasks(t *testing.T) {
 // what it held or not, from any shares to any others.
 func TestTasksWritten(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	const routeID = 7
 	states := [][]store.TaskShare{

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -9,13 +9,14 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestScenarios: a route has one scenario, and a user one that waits for a route of a
 // name, in any case.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	const sam, ann = 7, 8
 	made := func(route int64, author identity.ID, name string) *store.Scenario {
 		return &store.Scenario{
@@ -65,22 +66,5 @@ func TestScenarios(t *testing.T) {
 	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Scenarios().Delete(waiting.ID) })
 	if !errs.Is(err, errs.NotFound) {
 		t.Errorf("deleted twice: %v", err)
-	}
-}
-
-// TestVolatile: a database that is thrown away does not wait for the disk, and any other
-// one does.
-func TestVolatile(t *testing.T) {
-	t.Parallel()
-	for _, volatile := range []bool{false, true} {
-		db := run(t, Options{Volatile: volatile})
-		want := int64(2)
-		if volatile {
-			want = 0
-		}
-		var got int64
-		if _, err := db.writer.Row("PRAGMA synchronous").Scan(&got); err != nil || got != want {
-			t.Errorf("volatile %v: synchronous is %d, %v", volatile, got, err)
-		}
 	}
 }

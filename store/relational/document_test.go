@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 	"flowdrive/store/relational"
+	"flowdrive/store/storetest"
 )
 
 // newFile returns a small file of the author with the text's content.
@@ -28,7 +29,7 @@ func newFolder(folder int64, author identity.ID, name string) *store.Document {
 	}
 }
 
-func insertDocuments(t *testing.T, db *DB, all ...*store.Document) {
+func insertDocuments(t *testing.T, db *storetest.DB, all ...*store.Document) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, d := range all {
@@ -41,7 +42,7 @@ func insertDocuments(t *testing.T, db *DB, all ...*store.Document) {
 }
 
 // rootOf returns the root of the context.
-func rootOf(t *testing.T, db *DB, context identity.ID) *store.Document {
+func rootOf(t *testing.T, db *storetest.DB, context identity.ID) *store.Document {
 	t.Helper()
 	found := along(t, db, context)
 	if len(found) != 1 {
@@ -50,7 +51,7 @@ func rootOf(t *testing.T, db *DB, context identity.ID) *store.Document {
 	return &found[0]
 }
 
-func along(t *testing.T, db *DB, context identity.ID, names ...string) (found []store.Document) {
+func along(t *testing.T, db *storetest.DB, context identity.ID, names ...string) (found []store.Document) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) (err error) {
 		found, err = r.Documents().Along(context, names)
@@ -67,7 +68,7 @@ func documentNames(all []store.Document) []string {
 	return names
 }
 
-func storedBytes(t *testing.T, db *DB, author identity.ID) (n int64) {
+func storedBytes(t *testing.T, db *storetest.DB, author identity.ID) (n int64) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) (err error) {
 		n, err = r.Blobs().StoredBytes(author)
@@ -78,7 +79,7 @@ func storedBytes(t *testing.T, db *DB, author identity.ID) (n int64) {
 
 func TestDocumentsAlong(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	root := rootOf(t, db, sam)
 	if !root.Folder || root.ContextID != sam || root.ParentID != 0 || root.Name != "" || !root.Created.Equal(noon()) {
@@ -117,7 +118,7 @@ func TestDocumentsAlong(t *testing.T) {
 
 func TestDocumentNamesAreUniqueInAFolder(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	root := rootOf(t, db, sam)
 	sub := newFolder(root.ID, sam, "a")
@@ -133,7 +134,7 @@ func TestDocumentNamesAreUniqueInAFolder(t *testing.T) {
 
 func TestDocumentListings(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	root := rootOf(t, db, sam)
 	for _, name := range []string{"c", "a", "d", "b"} {
@@ -217,7 +218,7 @@ func TestDocumentListings(t *testing.T) {
 // its content out of the row and into it again; the counters follow.
 func TestDocumentContents(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	root := rootOf(t, db, sam)
 	d := newFile(root.ID, sam, "a.txt", "small")
@@ -268,7 +269,7 @@ func TestDocumentContents(t *testing.T) {
 // number of rows, while nothing finds the tree any more.
 func TestPurgeDocuments(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	root := rootOf(t, db, sam)
 	top := newFolder(root.ID, sam, "top")
@@ -323,7 +324,7 @@ func TestPurgeDocuments(t *testing.T) {
 	})
 }
 
-func countDocuments(t *testing.T, db *DB) (n int) {
+func countDocuments(t *testing.T, db *storetest.DB) (n int) {
 	t.Helper()
 	err := db.ViewConn(t.Context(), func(c *relational.Conn) error {
 		_, err := c.Row(`SELECT count(*) FROM documents`).Scan(&n)
@@ -339,7 +340,7 @@ func countDocuments(t *testing.T, db *DB) (n int) {
 // one with documents, or who wrote some, does not.
 func TestRootsComeAndGoWithParties(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	insertDocuments(t, db, newFile(rootOf(t, db, sam).ID, ann, "by-ann.txt", "x"))
 	for _, tt := range []struct {
@@ -362,7 +363,7 @@ func TestRootsComeAndGoWithParties(t *testing.T) {
 // TestMessagesCount counts the bytes of messages to who wrote them.
 func TestMessagesCount(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	c := newCase(db, sam, 1)
 	message := func(author identity.ID, label, text string) *store.Message {

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -7,12 +7,13 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestUpcoming reads what is due first of some contexts.
 func TestUpcoming(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	for i, e := range []*store.Entry{newEntry(9, sam), newEntry(1, ann), newEntry(5, bob), newEntry(3, sam), newEntry(7, sam)} {
 		if i == 4 {

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestLockedKeys wants what is remembered of locks to hide none: after each
@@ -15,7 +16,7 @@ import (
 // few or many.
 func TestLockedKeys(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	lock := func(n int, on store.LockKey) *store.Lock {
 		return &store.Lock{
@@ -104,10 +105,16 @@ func TestLockedKeys(t *testing.T) {
 // in the unit that changes them and after it, and of one that failed.
 func TestHoldsInMemory(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	undone := errors.New("undone")
 	hold := &store.Hold{Name: "stop", Engine: true, Author: "sam", Revision: 1, Created: noon(), Modified: noon()}
-	put := func(tx store.Tx) error { h := *hold; return tx.Write().Queue().PutHold(&h) }
+	var id int64 // of the last one
+	put := func(tx store.Tx) error {
+		h := *hold
+		err := tx.Write().Queue().PutHold(&h)
+		id = h.ID
+		return err
+	}
 	for _, step := range []struct {
 		what   string
 		change func(store.Tx) error
@@ -117,8 +124,8 @@ func TestHoldsInMemory(t *testing.T) {
 		{"nothing", func(store.Tx) error { return nil }, false, 0},
 		{"one that is not kept", func(tx store.Tx) error { return errors.Join(put(tx), undone) }, true, 0},
 		{"one", put, false, 1},
-		{"one that is not deleted", func(tx store.Tx) error { return errors.Join(tx.Write().Queue().DeleteHold(1), undone) }, true, 1},
-		{"none", func(tx store.Tx) error { return tx.Write().Queue().DeleteHold(1) }, false, 0},
+		{"one that is not deleted", func(tx store.Tx) error { return errors.Join(tx.Write().Queue().DeleteHold(id), undone) }, true, 1},
+		{"none", func(tx store.Tx) error { return tx.Write().Queue().DeleteHold(id) }, false, 0},
 	} {
 		count := func(r store.Reader) int {
 			all, err := r.Queue().Holds()
@@ -153,7 +160,7 @@ func TestHoldsInMemory(t *testing.T) {
 // TestStampsInMemory wants the same of the versions of routes.
 func TestStampsInMemory(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	tip := newRoute(db, "tip", sam, sam)
 	second := *tip

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -7,12 +7,13 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestHooks: a hook is found by its route and name in any case, and by its token.
 func TestHooks(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	hook := func(route int64, name string, token byte) *store.Hook {
 		return &store.Hook{RouteID: route, Name: name, Author: 7, SHA256: store.Digest{token}, Settings: []byte(`{}`), Revision: 1, Created: noon(), Modified: noon()}
 	}

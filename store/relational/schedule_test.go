@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // newEntry returns an entry of the owner that is due at noon.
@@ -21,7 +22,7 @@ func newEntry(n byte, owner identity.ID) *store.Entry {
 	}
 }
 
-func insertEntries(t *testing.T, db *DB, entries ...*store.Entry) {
+func insertEntries(t *testing.T, db *storetest.DB, entries ...*store.Entry) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, e := range entries {
@@ -33,7 +34,7 @@ func insertEntries(t *testing.T, db *DB, entries ...*store.Entry) {
 	})
 }
 
-func entry(t *testing.T, db *DB, uuid store.UUID) (e *store.Entry) {
+func entry(t *testing.T, db *storetest.DB, uuid store.UUID) (e *store.Entry) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) (err error) {
 		e, err = r.Entries().Get(uuid)
@@ -44,7 +45,7 @@ func entry(t *testing.T, db *DB, uuid store.UUID) (e *store.Entry) {
 
 func TestEntries(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	e := newEntry(1, sam)
 	insertEntries(t, db, e)
@@ -75,7 +76,7 @@ func TestEntries(t *testing.T) {
 
 func TestEntryFilters(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	var all []*store.Entry
 	for i := range byte(12) {
@@ -125,7 +126,7 @@ func TestEntryFilters(t *testing.T) {
 
 func TestOccurrences(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	e := newEntry(1, sam)
 	insertEntries(t, db, e, newEntry(2, sam))
@@ -173,7 +174,7 @@ func TestOccurrences(t *testing.T) {
 // TestEntriesAndCasesAreDueInOneOrder wants entries and cases in one order.
 func TestEntriesAndCasesAreDueInOneOrder(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	mustView(t, db, func(r store.Reader) error {
 		next, err := r.Queue().NextDue()
@@ -239,7 +240,7 @@ func TestEntriesAndCasesAreDueInOneOrder(t *testing.T) {
 // it does not need goes to the others, and all are in the order of instants.
 func TestDueShares(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	minute := func(n int) time.Time { return noon().Add(time.Duration(n) * time.Minute) }
 	mustUpdate(t, db, func(tx store.Tx) error {

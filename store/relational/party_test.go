@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // same compares what was stored with what is read: an empty list is none.
@@ -29,7 +30,7 @@ func kind(tb testing.TB, what string, err error, want errs.Kind) {
 	}
 }
 
-func parties(tb testing.TB, db *DB) (all []store.Party) {
+func parties(tb testing.TB, db *storetest.DB) (all []store.Party) {
 	tb.Helper()
 	mustView(tb, db, func(r store.Reader) (err error) {
 		all, err = r.Parties().List()
@@ -40,7 +41,7 @@ func parties(tb testing.TB, db *DB) (all []store.Party) {
 
 func TestParties(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := store.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "Sam", Kind: identity.User, FullName: "Sam Österberg",
@@ -86,7 +87,7 @@ func TestParties(t *testing.T) {
 
 func TestPartyInUse(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	for i, test := range []struct {
 		name string

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 	"flowdrive/store/relational"
+	"flowdrive/store/storetest"
 )
 
 func outboxRow(key, lane string, due time.Time) *store.OutboxRow {
@@ -33,7 +34,7 @@ func dueKeys(t *testing.T, r store.Reader, lane string, upTo time.Time, limit in
 // gone with their case.
 func TestOutbox(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	c := newCase(db, addUser(t, db, "sam"), 1)
 	insertCases(t, db, c)
 	at := func(seconds int) time.Time {

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"fmt"
@@ -8,11 +8,12 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	var text strings.Builder
 	next := noon().Add(24 * time.Hour)
 	mustUpdate(t, db, func(tx store.Tx) error {
@@ -58,7 +59,7 @@ func TestAudit(t *testing.T) {
 
 func TestAuditIsEmpty(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	mustView(t, db, func(r store.Reader) error {
 		days, err := r.Audit().Days()
 		same(t, "days", []store.AuditDay(nil), days)

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -6,13 +6,14 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 // TestLetters: mails of a sandbox are kept in their order, the oldest go first, and
 // no two have the same name.
 func TestLetters(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	var names []string
 	err := db.Update(t.Context(), func(tx store.Tx) error {
 		w := tx.Write().Letters()

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"fmt"
@@ -10,11 +10,12 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 func TestGivenNames(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	e1, e2, e3 := newEntry(1, sam), newEntry(2, sam), newEntry(3, sam)
 	insertEntries(t, db, e1, e2, e3)
@@ -84,7 +85,7 @@ func TestGivenNames(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	answer := func(user identity.ID, key string, age time.Duration) *store.Answer {
 		return &store.Answer{
@@ -131,7 +132,7 @@ func TestAnswers(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	for _, value := range []string{"", "sandbox", "real"} {
 		if value != "" {
 			mustUpdate(t, db, put("mode", value))
@@ -144,7 +145,7 @@ func TestSettings(t *testing.T) {
 // first, and that of its own key.
 func TestOldAnswersGoInParts(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	const many, most = 250, 100
 	sam := addUser(t, db, "sam")
 	mustUpdate(t, db, func(tx store.Tx) error {

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"testing"
@@ -7,11 +7,12 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	for i, what := range []store.SecretKind{store.AppPassword, store.CalendarLink} {
 		sam, ann := addUser(t, db, identity.Name("sam"+string(rune('0'+i)))), addUser(t, db, identity.Name("ann"+string(rune('0'+i))))
 		secrets := func() (all []store.Secret) {
@@ -61,7 +62,7 @@ func TestSecrets(t *testing.T) {
 
 func TestDeputies(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	addUser(t, db, "Ann")
 	sam := store.Party{
 		Party: identity.Party{

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"fmt"
@@ -9,9 +9,10 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
-func insertCases(t *testing.T, db *DB, cases ...*store.Case) {
+func insertCases(t *testing.T, db *storetest.DB, cases ...*store.Case) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, c := range cases {
@@ -25,7 +26,7 @@ func insertCases(t *testing.T, db *DB, cases ...*store.Case) {
 
 // stored returns the case as it is read, with the parties among all that see
 // it.
-func stored(t *testing.T, db *DB, id int64, all ...identity.ID) *store.Case {
+func stored(t *testing.T, db *storetest.DB, id int64, all ...identity.ID) *store.Case {
 	t.Helper()
 	var c *store.Case
 	mustView(t, db, func(r store.Reader) (err error) {
@@ -55,7 +56,7 @@ func stored(t *testing.T, db *DB, id int64, all ...identity.ID) *store.Case {
 
 func TestCases(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	c := newCase(db, sam, 7)
 	c.Access, c.Named, c.Due = sorted(sam, ann), true, noon().Add(time.Hour)
@@ -112,7 +113,7 @@ func TestCases(t *testing.T) {
 
 func TestCaseConstraints(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	for name, spoil := range map[string]func(c *store.Case){
 		"a state that is none":    func(c *store.Case) { c.State = "open" },
@@ -132,7 +133,7 @@ func TestCaseConstraints(t *testing.T) {
 
 func TestCaseFilters(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
 	var all []*store.Case
 	for i := range 12 {
@@ -190,7 +191,7 @@ func TestCaseFilters(t *testing.T) {
 // overlap and that end at different places.
 func TestWalkMergesItsSources(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	var all []*store.Case
 	var bySam, byEither []int64
@@ -236,7 +237,7 @@ func TestWalkMergesItsSources(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	var all []*store.Case
 	for _, priority := range []int{200, 300, 200, 100, 65535} {
@@ -283,7 +284,7 @@ func TestQueue(t *testing.T) {
 
 func TestLog(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	c, other := newCase(db, sam, 7), newCase(db, sam, 7)
 	insertCases(t, db, c, other)
@@ -320,7 +321,7 @@ func TestLog(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	c, other := newCase(db, sam, 7), newCase(db, sam, 7)
 	insertCases(t, db, c, other)

@@ -1,4 +1,4 @@
-package sqlite
+package relational_test
 
 import (
 	"strings"
@@ -10,10 +10,12 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
+	"flowdrive/store/storetest"
 )
 
 // keep makes a version of a document that is stored, as that of a folder.
-func keep(t *testing.T, db *DB, d *store.Document, context identity.ID, folder string, replaced time.Time) *store.Version {
+func keep(t *testing.T, db *storetest.DB, d *store.Document, context identity.ID, folder string, replaced time.Time) *store.Version {
 	t.Helper()
 	v := &store.Version{
 		Document: *d, Place: store.VersionPlace{Context: context, Folder: folder},
@@ -26,7 +28,7 @@ func keep(t *testing.T, db *DB, d *store.Document, context identity.ID, folder s
 // TestVersionsOfDocuments: versions are found where the documents were, and by nothing else.
 func TestVersionsOfDocuments(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	root := rootOf(t, db, sam)
 	file, folder := newFile(root.ID, sam, "f", "one"), newFolder(root.ID, sam, "d")
@@ -70,11 +72,16 @@ func TestVersionsOfDocuments(t *testing.T) {
 		}
 		return nil
 	})
-	s := openSource(t, db.path)
-	for id, want := range map[int64]string{file.ID: "sam/f", v.ID: "sam/.history/1 f", inner.ID: "sam/.history/20121109T120001Z d/e"} {
-		if got, err := s.DocumentPath(id); got != want || err != nil {
-			t.Errorf("the path of %d is %q, %v; want %q", id, got, err, want)
+	err := db.ViewConn(t.Context(), func(c *relational.Conn) error {
+		for id, want := range map[int64]string{file.ID: "sam/f", v.ID: "sam/.history/1 f", inner.ID: "sam/.history/20121109T120001Z d/e"} {
+			if got, err := relational.NewSource(c).DocumentPath(id); got != want || err != nil {
+				t.Errorf("the path of %d is %q, %v; want %q", id, got, err, want)
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -82,7 +89,7 @@ func TestVersionsOfDocuments(t *testing.T) {
 // a folder of versions with all that is below it and nothing beside it.
 func TestVersionsComeAndGo(t *testing.T) {
 	t.Parallel()
-	db := run(t, Options{})
+	db := storetest.Run(t)
 	sam := addUser(t, db, "sam")
 	root := rootOf(t, db, sam)
 	at := func(folder string) store.VersionPlace { return store.VersionPlace{Context: sam, Folder: folder} }

@@ -1,0 +1,231 @@
+// Package pgtest gives tests databases in a throw-away PostgreSQL server, which it makes of
+// the machine's binaries: one server for each process of tests, one database for each test.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Environment names the variable that says in which database tests keep what they store:
+// "postgres", or SQLite if it is not set.
+const Environment = "FLOWDRIVE_TEST_DB"
+
+// Wanted reports whether tests are to run on PostgreSQL.
+func Wanted() bool { return os.Getenv(Environment) == "postgres" }
+
+// server is the one of this process.
+type server struct {
+	once sync.Once
+	err  error
+	dir  string
+	stop *os.File // closing it ends the server, as the end of this process does
+	next atomic.Int64
+}
+
+//nolint:gochecknoglobals // a server for each process is the point
+var shared server
+
+// New returns the address of a new, empty database. It lasts as long as the test. The test
+// is skipped if the machine has no PostgreSQL, unless tests are to run on it.
+func New(tb testing.TB) string {
+	tb.Helper()
+	return newDatabase(tb, "")
+}
+
+// From returns the address of a new database that is a copy of the one of that name. make
+// makes that one, which has a new address, when it is asked for the first time.
+func From(tb testing.TB, template *Template) string {
+	tb.Helper()
+	template.once.Do(func() {
+		template.name = "template_" + strconv.FormatInt(shared.next.Add(1), 10)
+		if template.err = start(); template.err != nil {
+			return
+		}
+		if template.err = execute(tb.Context(), "CREATE DATABASE "+template.name); template.err == nil {
+			template.err = template.Fill(address(template.name))
+		}
+	})
+	refuse(tb, template.err)
+	return newDatabase(tb, template.name)
+}
+
+// Template is a database that others are copies of.
+type Template struct {
+	Fill func(address string) error
+
+	once sync.Once
+	name string
+	err  error
+}
+
+func newDatabase(tb testing.TB, template string) string {
+	tb.Helper()
+	refuse(tb, start())
+	name := "test_" + strconv.FormatInt(shared.next.Add(1), 10)
+	create := "CREATE DATABASE " + name
+	if template != "" {
+		create += " TEMPLATE " + template
+	}
+	if err := execute(tb.Context(), create); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := execute(context.Background(), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			tb.Logf("drop the database: %v", err)
+		}
+	})
+	return address(name)
+}
+
+var errMissing = errors.New("PostgreSQL is not installed")
+
+func refuse(tb testing.TB, err error) {
+	tb.Helper()
+	switch {
+	case errors.Is(err, errMissing) && !Wanted():
+		tb.Skip("PostgreSQL is not installed")
+	case err != nil:
+		tb.Fatal(err)
+	}
+}
+
+func address(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("flowdrive"), Path: "/" + database, RawQuery: url.Values{"host": {shared.dir}}.Encode()}
+	return u.String()
+}
+
+func execute(ctx context.Context, query string) error {
+	c, err := pgconn.Connect(ctx, address("postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, query).ReadAll()
+	return errors.Join(err, c.Close(ctx))
+}
+
+func start() error {
+	shared.once.Do(func() { shared.err = shared.start() })
+	return shared.err
+}
+
+// binary finds a program of PostgreSQL, of the newest version if there are several.
+func binary(name string) (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if err != nil {
+		return "", err
+	}
+	if len(found) > 0 {
+		slices.Sort(found)
+		return found[len(found)-1], nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", errMissing
+	}
+	return path, nil
+}
+
+// server waits for the end of its input, which is that of the process that started it.
+const script = `"$0" -D "$1/data" -k "$1" >"$1/log" 2>&1 & p=$!; read -r _; kill -QUIT $p; wait $p; rm -rf "$1"`
+
+func (s *server) start() error {
+	initdb, err := binary("initdb")
+	if err != nil {
+		return err
+	}
+	postgres, err := binary("postgres")
+	if err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp("", "flowdrive-pg-"); err != nil {
+		return err
+	}
+	as, err := unprivileged(s.dir)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	initial := exec.CommandContext(ctx, initdb, "-D", filepath.Join(s.dir, "data"), "-U", "flowdrive", "-A", "trust",
+		"-E", "UTF8", "--locale=C", "-N", "--no-instructions")
+	initial.SysProcAttr, initial.Dir = as, s.dir
+	if out, err := initial.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	// What these tests store may be lost.
+	settings := "listen_addresses=''\nfsync=off\nsynchronous_commit=off\nfull_page_writes=off\nmax_connections=300\nshared_buffers=32MB\nautovacuum=off\nmax_wal_size=4GB\n"
+	if err := os.WriteFile(filepath.Join(s.dir, "data", "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
+		return err
+	}
+	input, stop, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	s.stop = stop
+	running := exec.CommandContext(ctx, "/bin/sh", "-c", script, postgres, s.dir)
+	running.SysProcAttr, running.Dir, running.Stdin = as, s.dir, input
+	if err := running.Start(); err != nil {
+		return err
+	}
+	if err := input.Close(); err != nil {
+		return err
+	}
+	return s.await(ctx)
+}
+
+// unprivileged returns as whom the server runs: it refuses to be root.
+func unprivileged(dir string) (*syscall.SysProcAttr, error) {
+	if os.Geteuid() != 0 {
+		return &syscall.SysProcAttr{Setpgid: true}, nil
+	}
+	as, err := user.Lookup("postgres")
+	if err != nil {
+		if as, err = user.Lookup("nobody"); err != nil {
+			return nil, err
+		}
+	}
+	uid, err := strconv.ParseUint(as.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(as.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, int(uid), int(gid))
+}
+
+// await waits until the server answers.
+func (s *server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := execute(ctx, "SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			log, readErr := os.ReadFile(filepath.Join(s.dir, "log"))
+			return errors.Join(fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, log), readErr)
+		case <-ticker.C:
+		}
+	}
+}

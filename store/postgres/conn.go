@@ -1,0 +1,317 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// conn is a connection as store/relational uses one: package driver's interfaces over
+// the protocol. It is for one goroutine at a time.
+//
+// What only opens or ends a part of a transaction is not sent by itself: it goes with the
+// next statement, so that it costs no round trip. Statements are prepared with the types
+// of the values that they are given, because PostgreSQL would otherwise guess those that
+// are compared with a literal.
+type conn struct {
+	pg      *pgconn.PgConn
+	began   string   // what follows the begin of a transaction: the look at the epoch
+	looked  string   // the same of one that only reads
+	pending []string // is sent before the next statement
+	names   int      // of statements prepared so far
+	lost    func(error)
+}
+
+var (
+	_ driver.Conn             = (*conn)(nil)
+	_ driver.StmtExecContext  = (*stmt)(nil)
+	_ driver.StmtQueryContext = (*stmt)(nil)
+)
+
+// Prepare implements driver.Conn. The statement is prepared when its values are known.
+func (c *conn) Prepare(query string) (driver.Stmt, error) {
+	return &stmt{c: c, query: query, control: c.isControl(query), inputs: inputs(query)}, nil
+}
+
+// isControl reports whether a statement only opens or ends a part of a transaction.
+func (c *conn) isControl(query string) bool {
+	for _, prefix := range []string{beginRead, beginWrite, "SAVEPOINT ", "RELEASE ", "ROLLBACK TO "} {
+		if strings.HasPrefix(query, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// inputs returns how many values a statement takes.
+func inputs(query string) (most int) {
+	for i := 0; i < len(query); i++ {
+		if query[i] != '$' {
+			continue
+		}
+		end := i + 1
+		for end < len(query) && query[end] >= '0' && query[end] <= '9' {
+			end++
+		}
+		if n, err := strconv.Atoi(query[i+1 : end]); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// Begin implements driver.Conn.
+func (*conn) Begin() (driver.Tx, error) {
+	return nil, errors.New("transactions are begun by statements")
+}
+
+// Close implements driver.Conn.
+func (c *conn) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	defer cancel()
+	return c.pg.Close(ctx)
+}
+
+// stmt is a statement with what was prepared for the types of values that it was given.
+type stmt struct {
+	c        *conn
+	query    string
+	control  bool
+	inputs   int
+	variants []*variant
+}
+
+// variant is a statement as it was prepared for some types of values.
+type variant struct {
+	types   []uint32
+	name    string
+	fields  []pgconn.FieldDescription
+	formats []int16 // of the results
+	columns []string
+}
+
+// NumInput implements driver.Stmt.
+func (s *stmt) NumInput() int { return s.inputs }
+
+// Close implements driver.Stmt. What was prepared goes with the connection.
+func (*stmt) Close() error { return nil }
+
+// Exec implements driver.Stmt.
+func (*stmt) Exec([]driver.Value) (driver.Result, error) { return nil, driver.ErrSkip }
+
+// Query implements driver.Stmt.
+func (*stmt) Query([]driver.Value) (driver.Rows, error) { return nil, driver.ErrSkip }
+
+// ExecContext implements driver.StmtExecContext.
+func (s *stmt) ExecContext(_ context.Context, args []driver.NamedValue) (driver.Result, error) {
+	if s.control {
+		s.c.queue(s.query)
+		return driver.RowsAffected(0), nil
+	}
+	_, result, err := s.run(args)
+	if err != nil {
+		return nil, err
+	}
+	return driver.RowsAffected(result.CommandTag.RowsAffected()), nil
+}
+
+// QueryContext implements driver.StmtQueryContext. All rows are read at once, so that
+// other statements may run while they are looked at.
+func (s *stmt) QueryContext(_ context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	v, result, err := s.run(args)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{v, result.Rows}, nil
+}
+
+// queue has a statement sent before the next one.
+func (c *conn) queue(query string) {
+	switch query {
+	case beginWrite:
+		c.pending = append(c.pending[:0], query, c.began)
+	case beginRead:
+		c.pending = append(c.pending[:0], query, c.looked)
+	default:
+		c.pending = append(c.pending, query)
+	}
+}
+
+// run sends the statement, after what waits, and returns its result.
+func (s *stmt) run(args []driver.NamedValue) (*variant, *pgconn.Result, error) {
+	values, formats, types, err := encode(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := s.variant(types)
+	if err != nil {
+		return nil, nil, s.c.failed(err)
+	}
+	var batch pgconn.Batch
+	for _, query := range s.c.pending {
+		batch.ExecParams(query, nil, nil, nil, nil)
+	}
+	batch.ExecPrepared(v.name, values, formats, v.formats)
+	s.c.pending = s.c.pending[:0]
+	results, err := s.c.pg.ExecBatch(context.Background(), &batch).ReadAll()
+	if err != nil {
+		return nil, nil, s.c.failed(err)
+	}
+	return v, results[len(results)-1], nil
+}
+
+// variant returns the statement as it is prepared for values of the types.
+func (s *stmt) variant(types []uint32) (*variant, error) {
+next:
+	for _, v := range s.variants {
+		for i := range types {
+			if v.types[i] != types[i] {
+				continue next
+			}
+		}
+		return v, nil
+	}
+	if err := s.c.flush(); err != nil {
+		return nil, err
+	}
+	s.c.names++
+	name := "s" + strconv.Itoa(s.c.names)
+	description, err := s.c.pg.Prepare(context.Background(), name, s.query, types)
+	if err != nil {
+		return nil, err
+	}
+	v := &variant{types: types, name: name, fields: description.Fields}
+	for _, f := range description.Fields {
+		v.columns = append(v.columns, f.Name)
+		v.formats = append(v.formats, formatOf(f.DataTypeOID))
+	}
+	s.variants = append(s.variants, v)
+	return v, nil
+}
+
+// flush sends what waits.
+func (c *conn) flush() error {
+	if len(c.pending) == 0 {
+		return nil
+	}
+	var batch pgconn.Batch
+	for _, query := range c.pending {
+		batch.ExecParams(query, nil, nil, nil, nil)
+	}
+	c.pending = c.pending[:0]
+	_, err := c.pg.ExecBatch(context.Background(), &batch).ReadAll()
+	return err
+}
+
+// failed looks whether an error means that the database is lost to this node.
+func (c *conn) failed(err error) error {
+	if c.pg.IsClosed() || isSuperseded(err) {
+		c.lost(err)
+	}
+	return err
+}
+
+// encode returns values as they are sent: numbers and bytes in binary, texts as they
+// are. A text can hold neither NUL nor what is not UTF-8; such are replaced.
+func encode(args []driver.NamedValue) (values [][]byte, formats []int16, types []uint32, err error) {
+	values, formats, types = make([][]byte, len(args)), make([]int16, len(args)), make([]uint32, len(args))
+	for i, arg := range args {
+		switch value := arg.Value.(type) {
+		case nil:
+		case int64:
+			values[i], formats[i], types[i] = binary.BigEndian.AppendUint64(nil, uint64(value)), pgtype.BinaryFormatCode, pgtype.Int8OID
+		case bool:
+			n := uint64(0)
+			if value {
+				n = 1
+			}
+			values[i], formats[i], types[i] = binary.BigEndian.AppendUint64(nil, n), pgtype.BinaryFormatCode, pgtype.Int8OID
+		case string:
+			values[i], types[i] = []byte(storable(value)), pgtype.TextOID
+		case []byte:
+			if value != nil {
+				values[i] = value
+			}
+			formats[i], types[i] = pgtype.BinaryFormatCode, pgtype.ByteaOID
+		default:
+			return nil, nil, nil, fmt.Errorf("argument %d is a %T", i+1, value)
+		}
+	}
+	return values, formats, types, nil
+}
+
+// storable returns a text that PostgreSQL can store.
+func storable(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, "\x00", "\ufffd")
+}
+
+// formatOf returns in which format values of a type are asked for.
+func formatOf(oid uint32) int16 {
+	switch oid {
+	case pgtype.Int8OID, pgtype.Int4OID, pgtype.Int2OID, pgtype.BoolOID, pgtype.ByteaOID:
+		return pgtype.BinaryFormatCode
+	}
+	return pgtype.TextFormatCode
+}
+
+// rows are the rows of a result.
+type rows struct {
+	v    *variant
+	rows [][][]byte
+}
+
+// Columns implements driver.Rows.
+func (r *rows) Columns() []string { return r.v.columns }
+
+// Close implements driver.Rows.
+func (*rows) Close() error { return nil }
+
+// Next implements driver.Rows.
+func (r *rows) Next(to []driver.Value) error {
+	if len(r.rows) == 0 {
+		return io.EOF
+	}
+	row := r.rows[0]
+	r.rows = r.rows[1:]
+	for i, raw := range row {
+		value, err := decode(r.v.fields[i].DataTypeOID, raw)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", r.v.columns[i], err)
+		}
+		to[i] = value
+	}
+	return nil
+}
+
+func decode(oid uint32, raw []byte) (driver.Value, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	switch oid {
+	case pgtype.Int8OID:
+		return int64(binary.BigEndian.Uint64(raw)), nil
+	case pgtype.Int4OID:
+		return int64(int32(binary.BigEndian.Uint32(raw))), nil
+	case pgtype.Int2OID:
+		return int64(int16(binary.BigEndian.Uint16(raw))), nil
+	case pgtype.BoolOID:
+		return int64(raw[0]), nil
+	case pgtype.ByteaOID:
+		return raw, nil
+	case pgtype.NumericOID: // of a sum
+		return strconv.ParseInt(string(raw), 10, 64)
+	}
+	return string(raw), nil
+}

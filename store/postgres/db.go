@@ -1,0 +1,219 @@
+// Package postgres keeps everything in a PostgreSQL database, for teams that outgrow one
+// machine or may not lose one. The statements are those of store/relational. Any number of
+// nodes know the database, and one of them is active: it holds a lock of the database's,
+// and each transaction that writes looks that no other has taken over meanwhile.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+	"flowdrive/store/relational"
+)
+
+var _ store.Store = (*DB)(nil)
+
+const (
+	closeWithin   = time.Second
+	connectWithin = 5 * time.Second
+
+	// tenureLasts is how long the lock of a node that says nothing lasts, and sayEvery
+	// how often an active one says something. A node that could not for ownTenure regards
+	// its own as over.
+	tenureLasts = 15 * time.Second
+	sayEvery    = 4 * time.Second
+	ownTenure   = 12 * time.Second
+)
+
+// Options are the settings of a database; zero fields take their defaults.
+type Options struct {
+	Address  string        // postgres://user@host/database
+	Password string        // "": as libpq finds it
+	Node     string        // the name of this node, which others are told
+	Readers  int           // connections that read; 4
+	Answer   time.Duration // within which the database must answer; 5 s
+	Now      func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Readers == 0 {
+		o.Readers = 4
+	}
+	if o.Answer == 0 {
+		o.Answer = 5 * time.Second
+	}
+	return o
+}
+
+// DB is an open database, of which this node is the active one. Its methods may be called
+// from any goroutine. Update needs Run to be running. Once the database is lost, to
+// another node or because it does not answer, everything is errs.Unavailable, and it must
+// be closed and opened again.
+type DB struct {
+	*relational.DB
+	opts   Options
+	tenure *tenure
+	conns  []*conn
+
+	lost     chan struct{} // closed: see cause
+	loseOnce sync.Once
+	cause    atomic.Pointer[error]
+}
+
+// ErrStandby says that another node is active.
+var ErrStandby = errs.New(errs.Unavailable, "Another node is active; this one stands by.")
+
+// Open opens the database and makes this node the active one. It brings the schema up to
+// date. It returns ErrStandby if another node is active, an error for which IsRefusal is
+// true if waiting mends nothing, and otherwise errs.Unavailable if the database does not
+// answer.
+func Open(ctx context.Context, opts Options) (*DB, error) {
+	opts = opts.withDefaults()
+	db := &DB{opts: opts, lost: make(chan struct{})}
+	db.DB = relational.New(dialect(), relational.Beside{Idle: db.keep})
+	if err := db.open(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context) error {
+	to, err := db.opts.config()
+	if err != nil {
+		return err
+	}
+	if db.tenure, err = takeTenure(ctx, to, db.opts); err != nil {
+		return err
+	}
+	if err := migrate(ctx, db.opts, db.tenure.c); err != nil {
+		return err
+	}
+	if err := db.tenure.begin(ctx, db.opts.Node); err != nil {
+		return err
+	}
+	writer, err := db.connect(ctx, to)
+	if err != nil {
+		return err
+	}
+	if err := db.UseWriter(writer); err != nil {
+		return err
+	}
+	readers := make([]*relational.Conn, 0, db.opts.Readers)
+	for range db.opts.Readers {
+		r, err := db.connect(ctx, to)
+		if err != nil {
+			return err
+		}
+		readers = append(readers, r)
+	}
+	db.UseReaders(readers)
+	return nil
+}
+
+func (db *DB) connect(ctx context.Context, to *pgconn.Config) (*relational.Conn, error) {
+	pg, err := pgconn.ConnectConfig(ctx, to)
+	if err != nil {
+		return nil, judgeConnect(to, err)
+	}
+	c := &conn{
+		pg: pg, lost: db.lose,
+		began:  fmt.Sprintf(`SELECT hold_tenure(%d)`, db.tenure.epoch),
+		looked: fmt.Sprintf(`SELECT look_at_tenure(%d)`, db.tenure.epoch),
+	}
+	db.conns = append(db.conns, c)
+	return db.Conn(c), nil
+}
+
+// lose says that the database is lost, and why.
+func (db *DB) lose(cause error) {
+	db.loseOnce.Do(func() {
+		db.cause.Store(&cause)
+		close(db.lost)
+	})
+}
+
+// Lost is closed once the database is lost; Cause says why then.
+func (db *DB) Lost() <-chan struct{} { return db.lost }
+
+// Cause returns why the database was lost, nil if it was not.
+func (db *DB) Cause() error {
+	if cause := db.cause.Load(); cause != nil {
+		return *cause
+	}
+	return nil
+}
+
+// own returns an error if this node is not certainly the active one.
+func (db *DB) own() error {
+	if cause := db.Cause(); cause != nil {
+		return &errs.Error{Kind: errs.Unavailable, Detail: detailLost, Err: cause}
+	}
+	if now := db.opts.Now(); now.Sub(*db.tenure.said.Load()) > ownTenure {
+		db.lose(errors.New("nothing was heard of the database for too long"))
+		return db.own()
+	}
+	return nil
+}
+
+const detailLost = "The server's database does not answer at the moment. Nothing was stored; try again."
+
+// View runs f on one snapshot, as store.Store says.
+func (db *DB) View(ctx context.Context, f func(store.Reader) error) error {
+	if err := db.own(); err != nil {
+		return err
+	}
+	return db.DB.View(ctx, f)
+}
+
+// Update runs f in a unit, as store.Store says.
+func (db *DB) Update(ctx context.Context, f func(store.Tx) error) error {
+	if err := db.own(); err != nil {
+		return err
+	}
+	return db.DB.Update(ctx, f)
+}
+
+// keep says to the database that this node is there, until ctx ends or the database is
+// lost.
+func (db *DB) keep(ctx context.Context) {
+	ticker := time.NewTicker(sayEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-db.lost:
+			return
+		case <-ticker.C:
+			if err := db.tenure.say(ctx); err != nil && ctx.Err() == nil {
+				db.lose(err)
+			}
+		}
+	}
+}
+
+// Close closes the database, and lets another node take over. It must not be called before
+// Run has returned and every View has. Units that wait are answered with
+// errs.Unavailable.
+func (db *DB) Close() error {
+	err := db.DB.Close()
+	for _, c := range db.conns {
+		if closeErr := c.Close(); db.Cause() == nil {
+			err = errors.Join(err, closeErr)
+		}
+	}
+	if db.tenure != nil {
+		if closeErr := db.tenure.c.Close(); db.Cause() == nil {
+			err = errors.Join(err, closeErr)
+		}
+	}
+	return failure("close the database", err)
+}

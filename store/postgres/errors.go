@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"flowdrive/internal/errs"
+	"flowdrive/store/relational"
+)
+
+const (
+	beginRead  = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
+	rollback   = `ROLLBACK`
+)
+
+// superseded is the SQLSTATE by which the functions of the schema say that another node
+// is active.
+const superseded = "FD001"
+
+// dialect is what PostgreSQL does in its own way.
+//
+// A transaction that writes is READ COMMITTED: its first statement locks the one row of
+// tenure, so that such transactions come one after the other, and each reads what the one
+// before has committed. A transaction that reads sees one snapshot.
+func dialect() *relational.Dialect {
+	return &relational.Dialect{
+		BeginRead: beginRead, EndRead: rollback, BeginWrite: beginWrite, Commit: `COMMIT`, Rollback: rollback,
+		Judge: judge, Text: relational.PostgreSQLText(), Returning: true, FailsWhole: true,
+	}
+}
+
+// judge returns what an error of the server or of the connection means
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func judge(err error) relational.FaultKind {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return relational.FaultUnavailable // the connection
+	}
+	switch e.Code {
+	case "23505":
+		return relational.FaultUnique
+	case "23503":
+		return relational.FaultReferred
+	case "53100":
+		return relational.FaultFull
+	case "54000":
+		return relational.FaultTooLong
+	case superseded, "25006", "40001", "40P01", "55P03", "57014", "25P03", "42501":
+		return relational.FaultUnavailable
+	}
+	switch e.Code[:2] {
+	case "08", "53", "57", "58":
+		return relational.FaultUnavailable
+	}
+	return relational.FaultOther
+}
+
+func isSuperseded(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (e.Code == superseded || e.Code == "25006")
+}
+
+// failure translates an error that came up in op, as relational.Failure does.
+func failure(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return relational.Failure(op, dialect().Judged(err))
+}
+
+// refusal is a reason not to use a database that no waiting mends: it is one sentence,
+// without the password.
+func refusal(format string, args ...any) error { return errs.New(errs.Unavailable, format, args...) }
+
+// IsRefusal reports whether no waiting mends why a database could not be opened: the
+// address, the user, the password or the database are wrong, or its schema is.
+func IsRefusal(err error) bool { return errors.Is(err, errRefused) }
+
+var errRefused = errors.New("the database cannot be used")
+
+// refused makes an error one that no waiting mends.
+type refused struct{ error }
+
+// Unwrap returns both what it is and that it is a refusal.
+func (r refused) Unwrap() []error { return []error{r.error, errRefused} }
+
+// judgeConnect turns an error of a connection that could not be made into a refusal if it
+// is one.
+func judgeConnect(to *pgconn.Config, err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		if strings.Contains(err.Error(), "server refused TLS connection") {
+			return refused{refusal("The database at %s does not speak TLS; add sslmode=disable to --db if the way to it is safe.", place(to))}
+		}
+		return failure("connect to the database", err)
+	}
+	switch e.Code {
+	case "28P01", "28000":
+		return refused{refusal("The database at %s refuses the log-in of the user %q: %s. Check the user in --db, and the password in --db-password-file, PGPASSWORD or .pgpass.", place(to), to.User, e.Message)}
+	case "3D000":
+		return refused{refusal("There is no database %q at %s; create it with: createdb %s", to.Database, place(to), to.Database)}
+	case "42501":
+		return refused{refusal("The user %q may not use the database %q at %s: %s.", to.User, to.Database, place(to), e.Message)}
+	}
+	return failure("connect to the database", err)
+}

@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"flowdrive/internal/errs"
+	"flowdrive/schema"
+)
+
+const selectVersion = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
+
+// migrateWithin is within what a statement of a migration must be done.
+const migrateWithin = time.Hour
+
+// migrate brings the schema up to the newest migration. Who calls it holds the lock. A
+// schema that is up to date costs two small queries.
+func migrate(ctx context.Context, o Options, by *conn) (err error) {
+	const op = "bring the database's schema up to date"
+	newest, err := newestMigration()
+	if err != nil {
+		return errs.Wrap(op, err)
+	}
+	version, err := schemaVersion(ctx, by)
+	if err != nil {
+		return failure(op, err)
+	}
+	if version > newest {
+		return refused{refusal("The database has schema version %d, this program knows %d: it was last used by a newer program, start that one.", version, newest)}
+	}
+	if version == newest {
+		return nil
+	}
+	cfg, err := pgx.ParseConfig(o.Address)
+	if err != nil {
+		return refused{err}
+	}
+	o.Answer = migrateWithin
+	to, err := o.config()
+	if err != nil {
+		return err
+	}
+	cfg.Config = *to
+	pool := stdlib.OpenDB(*cfg)
+	defer func() { err = errors.Join(err, failure(op, pool.Close())) }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, pool, schema.PostgreSQLMigrations(),
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return errs.Wrap(op, err)
+	}
+	_, err = provider.Up(ctx)
+	return failure(op, err)
+}
+
+// schemaVersion returns the number of the last migration, 0 for an empty database.
+func schemaVersion(ctx context.Context, by *conn) (int64, error) {
+	result := by.pg.ExecParams(ctx, isFlowdrive, nil, nil, nil, nil).Read()
+	if result.Err != nil {
+		return 0, result.Err
+	}
+	all, versions, ours := string(result.Rows[0][0]), string(result.Rows[0][1]), string(result.Rows[0][2])
+	switch {
+	case all == "0":
+		return 0, nil
+	case versions == "0" || ours == "0" && all != "1":
+		return 0, refused{refusal("The database has tables of another program; give Flowdrive a database of its own.")}
+	}
+	result = by.pg.ExecParams(ctx, selectVersion, nil, nil, nil, nil).Read()
+	if result.Err != nil {
+		return 0, result.Err
+	}
+	return strconv.ParseInt(string(result.Rows[0][0]), 10, 64)
+}
+
+// newestMigration returns the number that the last file name begins with.
+func newestMigration() (newest int64, err error) {
+	names, err := fs.Glob(schema.PostgreSQLMigrations(), "*.sql")
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		number, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, number)
+	}
+	return newest, nil
+}

@@ -1,0 +1,107 @@
+// Package storetest opens stores for tests: on SQLite, or on PostgreSQL if the environment
+// says so (package internal/pgtest). At the end of a test its store must be consistent.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"flowdrive/internal/pgtest"
+	"flowdrive/store/postgres"
+	"flowdrive/store/relational"
+	"flowdrive/store/sqlite"
+)
+
+// DB is an open store of either kind.
+type DB struct {
+	*relational.DB
+	opened opened
+}
+
+type opened interface {
+	Run(ctx context.Context) error
+	Close() error
+}
+
+// Run writes what Update is given until ctx ends.
+func (db *DB) Run(ctx context.Context) error { return db.opened.Run(ctx) }
+
+// Close closes the store.
+func (db *DB) Close() error { return db.opened.Close() }
+
+// Place is where a store is: it can be opened several times, one after the other.
+type Place struct {
+	path    string // of a file
+	address string // of a PostgreSQL database, "" for a file
+}
+
+// NewPlace returns a place for a new store: a file below dir, or a database.
+func NewPlace(tb testing.TB, dir string) Place {
+	tb.Helper()
+	if !pgtest.Wanted() {
+		return Place{path: filepath.Join(dir, "flowdrive.db")}
+	}
+	return Place{address: pgtest.From(tb, &migrated)}
+}
+
+//nolint:gochecknoglobals // made once for all tests of a process
+var migrated = pgtest.Template{Fill: func(address string) error {
+	db, err := postgres.Open(context.Background(), postgres.Options{Address: address, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
+
+// Open opens the store at the place.
+func (p Place) Open(ctx context.Context) (*DB, error) {
+	if p.address != "" {
+		db, err := postgres.Open(ctx, postgres.Options{Address: p.address, Readers: 2, Answer: time.Minute, Now: time.Now})
+		if err != nil {
+			return nil, err
+		}
+		return &DB{db.DB, db}, nil
+	}
+	db, err := sqlite.Open(ctx, p.path, sqlite.Options{WriterCache: 2048, ReaderCache: 512})
+	if err != nil {
+		return nil, err
+	}
+	return &DB{db.DB, db}, nil
+}
+
+// Faults returns what is not as it should be between the rows.
+func (db *DB) Faults(ctx context.Context) (all []relational.Fault, err error) {
+	err = db.ViewConn(ctx, func(c *relational.Conn) error {
+		return relational.NewSource(c).Check(func(f relational.Fault) error {
+			all = append(all, f)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// Run opens a new store and runs it as long as the test lasts.
+func Run(tb testing.TB) *DB {
+	tb.Helper()
+	db, err := NewPlace(tb, tb.TempDir()).Open(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- db.Run(ctx) }()
+	tb.Cleanup(func() {
+		faults, err := db.Faults(ctx)
+		for _, f := range faults {
+			tb.Errorf("%s: %s", f.What, f.Row)
+		}
+		cancel()
+		if err := errors.Join(err, <-ended, db.Close()); err != nil {
+			tb.Errorf("close the store: %v", err)
+		}
+	})
+	return db
+}
