@@ -15,6 +15,8 @@ type RouteQueries interface {
 	MayStart(by identity.Principal, name string) bool
 	// Board returns the states of the board of a route, with those that are shown.
 	Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error)
+	// Report returns what became of the cases of a route that by sees.
+	Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error)
 	// RoutePicture returns the current version of a route, and its picture.
 	RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error)
 	// RouteVersions returns all versions of a route, the first one first.
@@ -36,6 +38,11 @@ func (q queries) MayStart(by identity.Principal, name string) bool {
 // Board implements Queries.
 func (q queries) Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error) {
 	return q.engine.Cases.Board(ctx, by, name)
+}
+
+// Report implements Queries.
+func (q queries) Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error) {
+	return q.engine.Cases.Report(ctx, by, name)
 }
 
 // RoutePicture implements Queries.

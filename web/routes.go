@@ -23,6 +23,8 @@ func routePages() []page {
 		{pattern: "/routes", query: []string{"q", "context"}, draw: drawRoutes},
 		{pattern: "/routes/{name}", draw: drawRoute},
 		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case"}, draw: drawBoard, forms: map[string]form{"move": moveCard}},
+		{pattern: "/routes/{name}/report", draw: drawReport},
+		{pattern: "/routes/{name}/report.csv", query: []string{"figure", "week"}, draw: drawReportCSV},
 		{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}},
 	}
 }
@@ -105,6 +107,7 @@ type routeView struct {
 	Schedule    string // address of its entries
 	Start       string // address of the form that starts a case, "" if the reader may not
 	Board       string
+	Report      string
 	Source      string
 }
 
@@ -135,7 +138,7 @@ func drawRoute(x *visit) error {
 		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true}),
 		Actions:     drawn.Picture.Graph().Rows,
 		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
-		Board: x.Link(pageOfRoute(stored.Name)+"/board", at+"/Board/"), Source: at + sourceSuffix(stored.YAML),
+		Board: x.Link(pageOfRoute(stored.Name)+"/board", at+"/Board/"), Report: pageOfRoute(stored.Name) + "/report", Source: at + sourceSuffix(stored.YAML),
 	}
 	if x.Queries.MayStart(x.by, stored.Name) {
 		v.Start = pageOfRoute(stored.Name) + "/start"
