@@ -190,7 +190,8 @@ func barsOfStays(sorted []time.Duration) template.HTML {
 		at := slices.IndexFunc(bounds[:len(bounds)-1], func(s struct {
 			most time.Duration
 			name string
-		}) bool {
+		},
+		) bool {
 			return d <= s.most
 		})
 		if at < 0 {
@@ -295,7 +296,9 @@ func figures() map[string]struct {
 		columns []string
 		rows    func(x *visit, c *engine.ReportCase, week string) [][]string
 	}
-	within := func(x *visit, week string, t time.Time) bool { return !t.IsZero() && (week == "" || x.weekOf(t) == week) }
+	within := func(x *visit, week string, t time.Time) bool {
+		return !t.IsZero() && (week == "" || x.weekOf(t) == week)
+	}
 	instant := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
