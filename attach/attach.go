@@ -31,12 +31,19 @@ type Folder struct {
 // spoolName is the sub-folder of contents that are being written.
 const spoolName = "spool"
 
+// At returns the folder at the path, which need not exist, to be read beside the
+// process that has it open.
+func At(path string) *Folder { return &Folder{path: path} }
+
+// Path returns the path of the folder.
+func (f *Folder) Path() string { return f.path }
+
 // Open opens the folder. It creates the folder if it does not exist, and
 // removes what a process that was killed has left half-written. It fails if the
 // folder cannot be created or read.
 func Open(path string) (*Folder, error) {
 	const op = "open the folder of contents"
-	f := &Folder{path: path}
+	f := At(path)
 	spool := filepath.Join(path, spoolName)
 	if err := os.RemoveAll(spool); err != nil {
 		return nil, failure(op, err)
@@ -58,16 +65,9 @@ func (f *Folder) Spool(r io.Reader, limit int64) (contents.Spooled, error) {
 		return nil, failure(op, err)
 	}
 	s := &spooled{folder: f, path: file.Name()}
-	hash := sha256.New()
-	source := &reader{r: r, limit: limit}
-	s.size, err = io.Copy(io.MultiWriter(file, hash), source)
-	switch {
-	case source.err != nil: // the reader's own error
-		err = source.err
-	case err == nil:
+	s.sum, s.size, err = fill(file, r, limit)
+	if err == nil {
 		err = failure(op, file.Sync())
-	default:
-		err = failure(op, err)
 	}
 	if closeErr := file.Close(); err == nil {
 		err = failure(op, closeErr)
@@ -76,27 +76,7 @@ func (f *Folder) Spool(r io.Reader, limit int64) (contents.Spooled, error) {
 		s.Discard()
 		return nil, err
 	}
-	hash.Sum(s.sum[:0])
 	return s, nil
-}
-
-// reader reads at most limit bytes, and remembers why it ended so that a
-// fault of the source is told from one of the disk.
-type reader struct {
-	r     io.Reader
-	limit int64 // what may still come
-	err   error
-}
-
-func (r *reader) Read(p []byte) (n int, err error) {
-	n, err = r.r.Read(p)
-	if r.limit -= int64(n); r.limit < 0 {
-		err = errs.New(errs.TooLarge, "The content is larger than is allowed here.")
-	}
-	if err != nil && err != io.EOF { //nolint:errorlint // an io.Reader ends with io.EOF itself
-		r.err = err
-	}
-	return n, err
 }
 
 // spooled is a content without a name.
@@ -138,7 +118,7 @@ func (s *spooled) Discard() {
 func (f *Folder) Open(sum [sha256.Size]byte) (io.ReadSeekCloser, error) {
 	file, err := os.Open(f.name(sum))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &errs.Error{Kind: errs.NotFound, Detail: "There is no such content.", Err: err}
+		return nil, missing(err)
 	}
 	if err != nil {
 		return nil, failure("open a content", err)

@@ -66,14 +66,14 @@ func unlock(f *os.File) error {
 }
 
 // Exists reports whether there is a folder of contents at the path that has, or
-// had, contents.
+// had, contents, or says that they lie elsewhere.
 func Exists(path string) (bool, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	for _, e := range entries {
-		if len(e.Name()) == 2 {
+		if len(e.Name()) == 2 || e.Name() == locationName {
 			return true, nil
 		}
 	}

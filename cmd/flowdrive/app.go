@@ -43,6 +43,7 @@ type app struct {
 	told     *serverWatch // tells administrators what is wrong with the server
 	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       *sqlite.DB
+	contents attach.Keeper
 	engine   *engine.Engine
 	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
@@ -88,8 +89,7 @@ func (a *app) open(ctx context.Context) error {
 	if err = a.openDatabase(ctx); err != nil {
 		return err
 	}
-	blobs, err := attach.Open(filepath.Join(a.settings.data, contentsName))
-	if err != nil {
+	if a.contents, err = a.settings.openContents(a.log); err != nil {
 		return err
 	}
 	now, err := a.openClock(ctx)
@@ -128,7 +128,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.engine = engine.New(engine.Config{
 		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
-		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
+		Store: a.db, Blobs: a.contents, Clock: now, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
 		Limits: engine.Limits{
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),

@@ -72,7 +72,7 @@ func (a *app) newBackups(registry *prometheus.Registry) (*backups, error) {
 	}
 	zone := new(clock.Zones).Zone(a.settings.timezone)
 	b := &backups{
-		config: backup.Config{Data: a.settings.data, To: a.settings.backup.to, Version: version(), Host: host, Keep: keep, Now: time.Now},
+		config: backup.Config{Data: a.settings.data, Place: a.contents, To: a.settings.backup.to, Version: version(), Host: host, Keep: keep, Now: time.Now},
 		at:     at, log: a.log, now: func() time.Time { return time.Now().In(zone) },
 		note: a.told.note,
 	}

@@ -45,6 +45,10 @@ func backupCommand() *cobra.Command {
 			if args[0] == "-" {
 				return backupToOutput(cmd.Context(), data, cmd.OutOrStdout())
 			}
+			var err error
+			if c.Place, err = placeOfContents(data); err != nil {
+				return err
+			}
 			return runBackup(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -130,29 +134,35 @@ func backupToOutput(ctx context.Context, data string, stdout io.Writer) (err err
 }
 
 func restoreCommand() *cobra.Command {
-	var data string
+	var data, into string
 	cmd := &cobra.Command{
 		Use:   "restore SRC",
 		Short: "Make a new data folder from a backup",
 		Long: "Copies the backup in the folder SRC, which has a manifest.json, into the data\n" +
 			"folder, and compares each file with its SHA-256. The data folder must not exist or\n" +
-			"be empty. If anything is not as it should be, nothing is restored.\n\n" +
+			"be empty. If anything is not as it should be, nothing is restored. With --contents the\n" +
+			"contents are stored there, and the data folder remembers it.\n\n" +
 			"It exits with 1 if nothing was restored, or if contents are missing in the backup.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRestore(cmd.Context(), args[0], data, cmd)
+			return runRestore(cmd, args[0], data, into)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "./data", "data folder; it must not exist or be empty")
+	cmd.Flags().StringVar(&into, "contents", "", "where contents are to lie, as for serve (default: files in the data folder)")
 	return cmd
 }
 
-func runRestore(ctx context.Context, src, data string, cmd *cobra.Command) error {
+func runRestore(cmd *cobra.Command, src, data, contents string) error {
 	if err := notInUse(data); err != nil {
 		return err
 	}
+	into, err := restoreContents(contents)
+	if err != nil {
+		return err
+	}
 	shown := newProgress(cmd.ErrOrStderr(), "restoring")
-	m, err := backup.Restore(ctx, src, data, shown.show)
+	m, err := backup.Restore(cmd.Context(), src, data, into, shown.show)
 	shown.end()
 	if err != nil {
 		return err

@@ -31,7 +31,11 @@ func checkCommand() *cobra.Command {
 			"It exits with 0 if nothing was found, 1 if something was, 2 if it could not look.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCheck(cmd.Context(), check.Config{Data: data, Repair: repair, Zones: new(clock.Zones).Zone}, cmd)
+			place, err := placeOfContents(data)
+			if err != nil {
+				return fmt.Errorf("%w: %w", errNotChecked, err)
+			}
+			return runCheck(cmd.Context(), check.Config{Data: data, Place: place, Repair: repair, Zones: new(clock.Zones).Zone}, cmd)
 		},
 	}
 	registerDataFolder(cmd.Flags(), &data)

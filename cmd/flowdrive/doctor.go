@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"flowdrive/attach/bucket"
 	"flowdrive/internal/clock"
 	"flowdrive/notify"
 	"flowdrive/store/backup"
@@ -72,6 +73,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 	}{
 		{"settings", func(context.Context) (string, error) { return "in order", wrong }},
 		{"data folder", d.folder},
+		{"contents", d.contents},
 		{"server", d.server},
 		{"disk", d.room},
 		{"clock", d.clock},
@@ -131,6 +133,26 @@ func (d *doctor) folder(context.Context) (string, error) {
 		return "", fmt.Errorf("there is no database in it; restore a backup, or let --data name another folder: %w", err)
 	}
 	return path, nil
+}
+
+// contents looks whether the store answers in which contents lie.
+func (d *doctor) contents(context.Context) (string, error) {
+	place, err := placeOfContents(d.settings.data)
+	if err != nil {
+		return "", err
+	}
+	b, elsewhere := place.(*bucket.Bucket)
+	if !elsewhere {
+		return "files in the data folder", nil
+	}
+	err = b.Check()
+	if refused, ok := bucket.AsRefused(err); ok {
+		return "", refused
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w; look at the network, and at the store", err)
+	}
+	return "in " + b.String() + ", which answers", nil
 }
 
 func (d *doctor) server(ctx context.Context) (string, error) {

@@ -25,6 +25,7 @@ type settings struct {
 	addr           string
 	data           string
 	db             string
+	contents       string
 	sandbox        string
 	timezone       string
 	insecureHTTP   bool
@@ -68,6 +69,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	s.registerData(flags)
 	flags.StringVar(&s.db, "db", "", "URL of the database (default: SQLite in the data folder)")
+	registerContents(flags, &s.contents)
 	flags.StringVar(&s.sandbox, "sandbox", "", "rehearse with a clock that starts at this instant and stands still")
 	flags.StringVar(&s.timezone, "timezone", "UTC", "time zone of dates that are written without one, such as Europe/Berlin")
 	flags.BoolVar(&s.insecureHTTP, "insecure-http", false, "allow plain HTTP on addresses that are not loopback")
@@ -110,7 +112,8 @@ func (s *settings) validate() error {
 	_, linksErr := s.links()
 	_, _, backupErr := s.backup.read()
 	_, versionsErr := s.versionsLast()
-	return errors.Join(s.addressErr(), s.limitsErr(), versionsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	_, contentsErr := contentsAddress(s.contents)
+	return errors.Join(s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
 }
 
 // addressErr says what is wrong with where the server listens and keeps its data.

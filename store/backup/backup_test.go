@@ -146,7 +146,7 @@ func tree(t *testing.T, folder string) map[string]string {
 
 func restore(t *testing.T, src, data string) error {
 	t.Helper()
-	_, err := Restore(t.Context(), src, data, func(Progress) {})
+	_, err := Restore(t.Context(), src, data, nil, func(Progress) {})
 	return err
 }
 

@@ -29,6 +29,7 @@ import (
 // Config says what is backed up, and how.
 type Config struct {
 	Data    string           // the data folder
+	Place   attach.Place     // where its contents lie; nil: in the data folder
 	To      string           // the folder of backups; it is made if it does not exist
 	Version string           // of this program
 	Host    string           // the name of this machine
@@ -158,7 +159,10 @@ func (c *Config) make(ctx context.Context, r *Result) (err error) {
 		return fmt.Errorf("list the backups in %s: %w", c.To, err)
 	}
 	// Pinned before the snapshot: what that refers to stays.
-	unpin, err := pin(c.Data)
+	if c.Place == nil {
+		c.Place = attach.At(filepath.Join(c.Data, contentsName))
+	}
+	unpin, err := c.Place.Pin()
 	if err != nil {
 		return err
 	}
@@ -199,15 +203,6 @@ func (c *Config) explain(err error) error {
 // isFull reports whether an error is of a disk that is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errs.Is(err, errs.Full)
-}
-
-// pin pins the contents of a data folder, if there are any.
-func pin(data string) (release func() error, err error) {
-	contents := filepath.Join(data, contentsName)
-	if _, err := os.Stat(contents); errors.Is(err, fs.ErrNotExist) {
-		return func() error { return nil }, nil
-	}
-	return attach.Pin(contents)
 }
 
 // makeBackupFolder makes the folder of a backup, marked as unfinished.
@@ -266,7 +261,7 @@ func (b *builder) build(ctx context.Context) error {
 	}
 	b.add(databaseName, sum, size)
 	b.written, b.all = size, size
-	if err := b.source.Contents(func(d store.Digest) error { b.all += b.sizeOf(d); return ctx.Err() }); err != nil {
+	if err := b.sizes(ctx); err != nil {
 		return err
 	}
 	if err := b.source.Contents(func(d store.Digest) error { return b.copyContent(ctx, d) }); err != nil {
@@ -292,13 +287,16 @@ func (b *builder) add(path string, sum [32]byte, size int64) {
 	b.result.Bytes += size
 }
 
-// sizeOf returns the size of a content, 0 if it is not there.
-func (b *builder) sizeOf(sum [32]byte) int64 {
-	info, err := os.Stat(filepath.Join(b.Data, contentsName, attach.Name(sum)))
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+// sizes finds how large the whole is. A content that is not there has no size.
+func (b *builder) sizes(ctx context.Context) error {
+	return b.source.Contents(func(d store.Digest) error {
+		size, err := b.Place.Size(d)
+		if err != nil && !errs.Is(err, errs.NotFound) {
+			return err
+		}
+		b.all += size
+		return ctx.Err()
+	})
 }
 
 // copyContent brings a content into the backup. One that is damaged is noted, and
@@ -311,33 +309,41 @@ func (b *builder) copyContent(ctx context.Context, sum [32]byte) error {
 	if err := b.makeFolder(filepath.Dir(to)); err != nil {
 		return err
 	}
-	from := filepath.Join(b.Data, contentsName, attach.Name(sum))
-	info, err := os.Stat(from)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	there := err == nil
-	if there && b.link(sum, to, info.Size()) {
-		b.done(sum, info.Size())
+	size, err := b.Place.Size(sum)
+	if err == nil && b.link(sum, to, size) {
+		b.done(sum, size)
 		return nil
 	}
 	reason := "it is not there"
-	if there {
-		got, size, err := copyFile(ctx, from, to)
-		if err != nil {
-			return err
-		}
-		if got == sum {
-			b.done(sum, size)
-			return nil
-		}
-		reason = fmt.Sprintf("its bytes have the SHA-256 %x", got)
-		if err := os.Remove(to); err != nil {
-			return err
-		}
+	if err == nil {
+		reason, err = b.fetch(ctx, sum, to)
+	}
+	switch {
+	case errs.Is(err, errs.NotFound):
+	case err != nil:
+		return err
+	case reason == "":
+		return nil
 	}
 	b.result.Missing = append(b.result.Missing, Missing{SHA256: hex.EncodeToString(sum[:]), Reason: reason})
 	return nil
+}
+
+// fetch copies a content from where it lies, and returns what is wrong with it.
+func (b *builder) fetch(ctx context.Context, sum [32]byte, to string) (reason string, err error) {
+	from, err := b.Place.Open(sum)
+	if err != nil {
+		return "it is not there", err
+	}
+	got, size, err := copyTo(ctx, from, to)
+	if err != nil {
+		return "", err
+	}
+	if got == sum {
+		b.done(sum, size)
+		return "", nil
+	}
+	return fmt.Sprintf("its bytes have the SHA-256 %x", got), os.Remove(to)
 }
 
 func (b *builder) done(sum [32]byte, size int64) {
@@ -406,6 +412,11 @@ func copyFile(ctx context.Context, from, to string) (sum [32]byte, size int64, e
 	if err != nil {
 		return sum, 0, err
 	}
+	return copyTo(ctx, in, to)
+}
+
+// copyTo copies what it reads into a new file, durably, and closes what it has read.
+func copyTo(ctx context.Context, in io.ReadCloser, to string) (sum [32]byte, size int64, err error) {
 	defer func() { _ = in.Close() }() // it was only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"flowdrive/engine/contents"
 	"flowdrive/store/sqlite"
 )
 
@@ -23,8 +25,10 @@ const dataLockName = "lock"
 
 // Restore makes the data folder of a backup: the folder must not exist or be
 // empty. Each file is compared with the manifest while it is copied. Errors say
-// what is wrong in words for people; what was made by then is removed.
-func Restore(ctx context.Context, src, data string, progress func(Progress)) (_ *Manifest, err error) {
+// what is wrong in words for people; what was made by then is removed. If into is not
+// nil it is called with the path of the folder of contents, which does not exist yet, and the
+// contents are stored in what it returns; what that has got stays there if something fails.
+func Restore(ctx context.Context, src, data string, into func(folder string) (contents.Files, error), progress func(Progress)) (_ *Manifest, err error) {
 	newest, err := sqlite.NewestSchema()
 	if err != nil {
 		return nil, err
@@ -49,7 +53,7 @@ func Restore(ctx context.Context, src, data string, progress func(Progress)) (_ 
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	r := &restorer{src: src, data: data, manifest: m, progress: progress, folders: map[string]bool{}}
-	if err := r.restore(ctx); err != nil {
+	if err := r.restore(ctx, into); err != nil {
 		return nil, errors.Join(r.explain(err), r.undo(made))
 	}
 	return m, nil
@@ -109,6 +113,7 @@ func emptyFolder(data string) (made bool, err error) {
 // restorer restores one backup.
 type restorer struct {
 	src, data string
+	into      contents.Files // nil: the data folder
 	manifest  *Manifest
 	progress  func(Progress)
 	folders   map[string]bool
@@ -117,14 +122,19 @@ type restorer struct {
 
 // restore restores the contents, and then the database: a folder without it is not
 // taken for a good one.
-func (r *restorer) restore(ctx context.Context) error {
+func (r *restorer) restore(ctx context.Context, into func(folder string) (contents.Files, error)) (err error) {
+	if into != nil {
+		if r.into, err = into(filepath.Join(r.data, contentsName)); err != nil {
+			return err
+		}
+	}
 	var database File
 	for _, f := range r.manifest.Files {
 		if f.Path == databaseName {
 			database = f
 			continue
 		}
-		if err := r.copy(ctx, f, filepath.Join(r.data, filepath.FromSlash(f.Path))); err != nil {
+		if err := r.content(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -149,6 +159,43 @@ func (r *restorer) restore(ctx context.Context) error {
 	return errors.Join(syncFolder(r.data), syncFolder(filepath.Dir(r.data)))
 }
 
+// content brings a content to where contents lie.
+func (r *restorer) content(ctx context.Context, f File) (err error) {
+	if r.into == nil {
+		return r.copy(ctx, f, filepath.Join(r.data, filepath.FromSlash(f.Path)))
+	}
+	path := filepath.Join(r.src, filepath.FromSlash(f.Path))
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	s, err := r.into.Spool(&reading{ctx.Err, in}, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	if sum := s.Sum(); hex.EncodeToString(sum[:]) != f.SHA256 {
+		s.Discard()
+		return r.damaged(path, sum, s.Size(), f)
+	}
+	if err := s.Keep(); err != nil {
+		s.Discard()
+		return err
+	}
+	r.show(s.Size())
+	return nil
+}
+
+// damaged says that a file of the backup is not what the manifest says.
+func (*restorer) damaged(path string, sum [32]byte, size int64, f File) error {
+	return fmt.Errorf("the backup is damaged: %s has %d bytes with the SHA-256 %x, the manifest says %d bytes and %s", path, size, sum, f.Size, f.SHA256)
+}
+
+func (r *restorer) show(size int64) {
+	r.done += size
+	r.progress(Progress{r.done, r.manifest.Bytes})
+}
+
 // copy copies a file and compares it with what the manifest says.
 func (r *restorer) copy(ctx context.Context, f File, to string) error {
 	folder := filepath.Dir(to)
@@ -166,10 +213,9 @@ func (r *restorer) copy(ctx context.Context, f File, to string) error {
 		return err
 	}
 	if hex.EncodeToString(sum[:]) != f.SHA256 {
-		return fmt.Errorf("the backup is damaged: %s has %d bytes with the SHA-256 %x, the manifest says %d bytes and %s", from, size, sum, f.Size, f.SHA256)
+		return r.damaged(from, sum, size, f)
 	}
-	r.done += size
-	r.progress(Progress{r.done, r.manifest.Bytes})
+	r.show(size)
 	return nil
 }
 

@@ -11,14 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
-	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"flowdrive/attach"
 	"flowdrive/engine"
+	"flowdrive/internal/errs"
 	"flowdrive/schedule"
 	"flowdrive/store"
 	"flowdrive/store/sqlite"
@@ -37,7 +37,8 @@ func (f Finding) String() string { return fmt.Sprintf("%s %s %s: %s", f.Kind, f.
 
 // Config says what is checked.
 type Config struct {
-	Data  string // the data folder
+	Data  string       // the data folder
+	Place attach.Place // where its contents lie; nil: in the data folder
 	Zones schedule.Zones
 
 	// Repair removes files of contents that nothing knows. No server may have the
@@ -57,12 +58,12 @@ const (
 // Run checks the data folder and reports what it finds. An error says that it could
 // not look, or is one of Report.
 func Run(ctx context.Context, c Config) (err error) {
-	unpin := func() error { return nil }
-	contents := filepath.Join(c.Data, contentsName)
-	if _, statErr := os.Stat(contents); statErr == nil {
-		if unpin, err = attach.Pin(contents); err != nil {
-			return err
-		}
+	if c.Place == nil {
+		c.Place = attach.At(filepath.Join(c.Data, contentsName))
+	}
+	unpin, err := c.Place.Pin()
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, unpin()) }()
 	source, err := c.open(ctx)
@@ -202,9 +203,11 @@ func (k *checker) entries() error {
 // contents compares each content that is a file with its SHA-256.
 func (k *checker) contents() error {
 	count := func(d store.Digest) error {
-		if info, err := os.Stat(k.file(d)); err == nil {
-			k.all += info.Size()
+		size, err := k.Place.Size(d)
+		if err != nil && !errs.Is(err, errs.NotFound) {
+			return err
 		}
+		k.all += size
 		return k.ctx()
 	}
 	if err := k.source.Contents(count); err != nil {
@@ -219,15 +222,11 @@ func (k *checker) contents() error {
 	})
 }
 
-func (k *checker) file(d store.Digest) string {
-	return filepath.Join(k.Data, contentsName, attach.Name(d))
-}
-
 // content returns what is wrong with a content, "" for nothing.
 func (k *checker) content(d store.Digest) (string, error) {
-	f, err := os.Open(k.file(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "its file " + filepath.Join(contentsName, attach.Name(d)) + " is not there", nil
+	f, err := k.Place.Open(d)
+	if errs.Is(err, errs.NotFound) {
+		return "its file " + k.Place.Name(d) + " is not there", nil
 	}
 	if err != nil {
 		return "", err
@@ -272,7 +271,7 @@ func (k *checker) reportContent(d store.Digest, text string) error {
 		}
 	}
 	if len(uses) == 0 {
-		return k.Report(Finding{"content", hex.EncodeToString(d[:]), filepath.Join(contentsName, attach.Name(d)), text})
+		return k.Report(Finding{"content", hex.EncodeToString(d[:]), k.Place.Name(d), text})
 	}
 	return nil
 }
@@ -280,26 +279,13 @@ func (k *checker) reportContent(d store.Digest, text string) error {
 // orphans looks for files that nothing knows. A content has its row before it has
 // its file, so the rows are read after the files.
 func (k *checker) orphans(ctx context.Context) error {
-	root := filepath.Join(k.Data, contentsName)
-	var found []string
-	var sums []store.Digest
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	var found []attach.Found
+	err := k.Place.Walk(ctx, func(f attach.Found) error {
+		if !f.Own {
+			return k.Report(Finding{"orphan", escape(path.Base(f.Name)), escape(f.Name), "it is not the file of a content"})
 		}
-		if err != nil {
-			return err
-		}
-		below, err := filepath.Rel(root, path)
-		if err != nil || e.IsDir() || !strings.Contains(below, string(filepath.Separator)) || strings.HasPrefix(below, "spool") {
-			return err
-		}
-		sum, err := hex.DecodeString(e.Name())
-		if err != nil || len(sum) != len(store.Digest{}) || attach.Name([32]byte(sum)) != below {
-			return k.Report(Finding{"orphan", escape(e.Name()), escape(filepath.Join(contentsName, below)), "it is not the file of a content"})
-		}
-		found, sums = append(found, path), append(sums, store.Digest(sum))
-		return k.ctx()
+		found = append(found, f)
+		return nil
 	})
 	if err != nil || len(found) == 0 {
 		return err
@@ -309,13 +295,13 @@ func (k *checker) orphans(ctx context.Context) error {
 		return err
 	}
 	defer func() { err = errors.Join(err, now.Close()) }()
-	for i, sum := range sums {
-		known, err := now.Knows(sum)
+	for _, f := range found {
+		known, err := now.Knows(f.Sum)
 		if err != nil {
 			return err
 		}
 		if !known {
-			if err := k.orphan(found[i], sum); err != nil {
+			if err := k.orphan(f); err != nil {
 				return err
 			}
 		}
@@ -324,13 +310,13 @@ func (k *checker) orphans(ctx context.Context) error {
 }
 
 // orphan reports a file that nothing knows, or removes it.
-func (k *checker) orphan(path string, sum store.Digest) error {
+func (k *checker) orphan(f attach.Found) error {
 	text := "nothing refers to this file, and the database does not know it; --repair-orphans removes it"
 	if k.Repair {
-		if err := os.Remove(path); err != nil {
+		if err := k.Place.Delete(f); err != nil {
 			return err
 		}
 		text = "nothing referred to this file, and the database did not know it; it was removed"
 	}
-	return k.Report(Finding{"orphan", hex.EncodeToString(sum[:]), filepath.Join(contentsName, attach.Name(sum)), text})
+	return k.Report(Finding{"orphan", hex.EncodeToString(f.Sum[:]), f.Name, text})
 }

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"flowdrive/attach"
+	"flowdrive/attach/bucket"
+	"flowdrive/engine/contents"
+	"flowdrive/store"
+)
+
+// registerContents registers the flag that says where contents are to lie.
+func registerContents(flags *pflag.FlagSet, address *string) {
+	flags.StringVar(address, "contents", "", "where contents lie: s3://bucket/prefix?endpoint=https://host:port&region=name, with the key in\nAWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (default: files in the data folder, or where they were put before)")
+}
+
+// contentsAddress reads --contents. It returns nil if that is not set.
+func contentsAddress(text string) (*bucket.Address, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no address is no error
+	}
+	a, err := bucket.ParseAddress(text, cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")))
+	if err == nil && a.Endpoint == "" {
+		a.Endpoint = cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
+		a, err = bucket.ParseAddress(a.String(), "")
+	}
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--contents: %w", err)}
+	}
+	return &a, nil
+}
+
+// openBucket opens a bucket for who has the keys in the environment.
+func openBucket(l attach.Location, local *attach.Folder) (*bucket.Bucket, error) {
+	a, err := bucket.ParseAddress(l.At, "")
+	if err != nil {
+		return nil, fmt.Errorf("where the contents lie: %w", err)
+	}
+	return bucket.New(bucket.Config{
+		Address: a, Owner: l.ID, Key: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
+	}, local)
+}
+
+// placeOfContents returns where the contents of a data folder lie, to be read beside a server.
+func placeOfContents(data string) (attach.Place, error) {
+	folder := filepath.Join(data, contentsName)
+	l, err := attach.ReadLocation(folder)
+	if err != nil || l.At == "" {
+		return attach.At(folder), err
+	}
+	return openBucket(l, attach.At(folder))
+}
+
+// openContents opens where the contents of the data folder lie, for its server. If they
+// lie nowhere yet, they will lie where --contents says. A store that does not answer is
+// no error for a data folder that has contents there: requests are told until it does.
+func (s *settings) openContents(log zerolog.Logger) (attach.Keeper, error) {
+	folder := filepath.Join(s.data, contentsName)
+	had, err := attach.Exists(folder)
+	if err != nil {
+		return nil, err
+	}
+	local, err := attach.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := contentsAddress(s.contents)
+	if err != nil {
+		return nil, err
+	}
+	l, err := attach.ReadLocation(folder)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.At != "":
+		return reopenContents(l, asked, local, log)
+	case asked == nil:
+		return local, nil
+	case had:
+		return nil, configError{fmt.Errorf("--contents: the contents of %s are files in it already; leave --contents out, or restore a backup of it into a new folder with: flowdrive restore --contents", s.data)}
+	}
+	b, err := claimContents(folder, *asked, local)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// claimContents begins to keep contents in a bucket. What was noted of it is forgotten
+// if it cannot be used.
+func claimContents(folder string, at bucket.Address, local *attach.Folder) (*bucket.Bucket, error) {
+	// The id is durable before anything is known by it.
+	l := attach.Location{At: at.String(), ID: store.NewUUID().String()}
+	b, err := openBucket(l, local)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Write(folder); err != nil {
+		return nil, err
+	}
+	if err := b.Claim(); err != nil {
+		return nil, errors.Join(refusedContents(err), l.Forget(folder))
+	}
+	return b, nil
+}
+
+// reopenContents opens the bucket in which contents lie. Its address may have changed, if
+// there are the same contents at the new one.
+func reopenContents(l attach.Location, asked *bucket.Address, local *attach.Folder, log zerolog.Logger) (attach.Keeper, error) {
+	moved := asked != nil && asked.String() != l.At
+	was := l.At
+	if moved {
+		l.At = asked.String()
+	}
+	b, err := openBucket(l, local)
+	if err != nil {
+		return nil, err
+	}
+	err = b.Check()
+	_, refused := bucket.AsRefused(err)
+	switch {
+	case moved && err != nil:
+		return nil, configError{fmt.Errorf("--contents: the contents lie in %s, and not there: %w", was, refusedContents(err))}
+	case refused:
+		return nil, refusedContents(err)
+	case err != nil:
+		log.Warn().Err(err).Msg("contents: the store in which they lie does not answer; until it does, requests for them are answered with 503")
+	case moved:
+		return b, l.Write(local.Path())
+	}
+	return b, nil
+}
+
+// refusedContents makes a fault of the settings of what trying again does not help.
+func refusedContents(err error) error {
+	if refused, ok := bucket.AsRefused(err); ok {
+		return configError{fmt.Errorf("--contents: %w", refused)}
+	}
+	return err
+}
+
+// restoreContents returns what opens where the contents of a restored data folder are to
+// lie, nil for in that folder.
+func restoreContents(address string) (func(folder string) (contents.Files, error), error) {
+	asked, err := contentsAddress(address)
+	if err != nil || asked == nil {
+		return nil, err
+	}
+	return func(folder string) (contents.Files, error) {
+		local, err := attach.Open(folder)
+		if err != nil {
+			return nil, err
+		}
+		return claimContents(folder, *asked, local)
+	}, nil
+}
