@@ -3,13 +3,17 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 func userCommand() *cobra.Command {
@@ -20,15 +24,15 @@ func userCommand() *cobra.Command {
 	var fullName, email string
 	var admin bool
 	add := &cobra.Command{
-		Use: "add NAME", Short: "Add a user; the password is read from standard input",
+		Use: "add NAME", Short: "Add a user; the password is asked for, or read from standard input",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			password, err := readPassword(cmd.InOrStdin())
+			password, err := readPassword(cmd)
 			if err != nil {
 				return err
 			}
 			user := map[string]any{"password": password, "fullName": fullName, "email": email, "admin": admin}
-			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+			return control(cmd.Context(), &s, func(c *client) error {
 				return c.create(cmd.Context(), usersFolder, args[0], user)
 			})
 		},
@@ -38,14 +42,14 @@ func userCommand() *cobra.Command {
 	add.Flags().BoolVar(&admin, "admin", false, "make the user an administrator")
 
 	passwd := &cobra.Command{
-		Use: "passwd NAME", Short: "Set a user's password, read from standard input",
+		Use: "passwd NAME", Short: "Set a user's password, which is asked for, or read from standard input",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			password, err := readPassword(cmd.InOrStdin())
+			password, err := readPassword(cmd)
 			if err != nil {
 				return err
 			}
-			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+			return control(cmd.Context(), &s, func(c *client) error {
 				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"password": password})
 			})
 		},
@@ -54,32 +58,70 @@ func userCommand() *cobra.Command {
 		Use: "disable NAME", Short: "Disable a user: no log-in, and nothing runs in its context",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+			return control(cmd.Context(), &s, func(c *client) error {
 				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": true})
+			})
+		},
+	}
+	enable := &cobra.Command{
+		Use: "enable NAME", Short: "Let a disabled user log in again",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return control(cmd.Context(), &s, func(c *client) error {
+				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": false})
 			})
 		},
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List users", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error { return listUsers(cmd.Context(), c, cmd.OutOrStdout()) })
+			return control(cmd.Context(), &s, func(c *client) error { return listUsers(cmd.Context(), c, cmd.OutOrStdout()) })
 		},
 	}
-	cmd.AddCommand(add, passwd, disable, list)
+	cmd.AddCommand(add, passwd, disable, enable, list)
 	return cmd
 }
 
-// readPassword reads the first line.
-func readPassword(stdin io.Reader) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(stdin, 4096)).ReadString('\n')
+// readPassword asks for a password twice on a terminal, without showing it; else it reads
+// the first line of the standard input.
+func readPassword(cmd *cobra.Command) (string, error) {
+	if f, ok := cmd.InOrStdin().(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		return askPassword(f, cmd.ErrOrStderr())
+	}
+	line, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), 4096)).ReadString('\n')
 	password := strings.TrimRight(line, "\r\n")
 	if password == "" {
 		if err != nil && err != io.EOF {
 			return "", err
 		}
-		return "", usageError{fmt.Errorf("give the password on standard input, as in: printf %%s \"$PASSWORD\" | flowdrive user add NAME")}
+		return "", usageError{fmt.Errorf("give the password on standard input, as in: printf %%s \"$PASSWORD\" | %s NAME", cmd.CommandPath())}
 	}
 	return password, nil
+}
+
+// askPassword asks for a password, and for the same again.
+func askPassword(terminal *os.File, out io.Writer) (string, error) {
+	var given [2]string
+	for i, question := range []string{"Password: ", "The same again: "} {
+		if _, err := io.WriteString(out, question); err != nil {
+			return "", err
+		}
+		text, err := term.ReadPassword(int(terminal.Fd()))
+		if _, e := io.WriteString(out, "\n"); err == nil {
+			err = e
+		}
+		if err != nil {
+			return "", err
+		}
+		given[i] = string(text)
+	}
+	switch {
+	case given[0] == "":
+		return "", usageError{errors.New("no password was given")}
+	case given[0] != given[1]:
+		return "", usageError{errors.New("the two are not the same; nothing was changed")}
+	}
+	return given[0], nil
 }
 
 func listUsers(ctx context.Context, c *client, out io.Writer) error {
@@ -125,7 +167,7 @@ func teamCommand() *cobra.Command {
 	add := &cobra.Command{
 		Use: "add NAME [MEMBER...]", Short: "Add a team", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+			return control(cmd.Context(), &s, func(c *client) error {
 				return c.create(cmd.Context(), teamsFolder, args[0], map[string]any{"members": args[1:]})
 			})
 		},
@@ -133,7 +175,7 @@ func teamCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List teams with their members", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error { return listTeams(cmd.Context(), c, cmd.OutOrStdout()) })
+			return control(cmd.Context(), &s, func(c *client) error { return listTeams(cmd.Context(), c, cmd.OutOrStdout()) })
 		},
 	}
 	join := membership("join TEAM USER...", "Put users or teams into a team", &s, func(members []string, who string) []string {
@@ -167,7 +209,7 @@ func membership(use, short string, s *settings, edit func(members []string, who 
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd.Context(), s, cmd.ErrOrStderr(), func(c *client) error {
+			return control(cmd.Context(), s, func(c *client) error {
 				var t team
 				err := c.get(cmd.Context(), address(teamsFolder, args[0]), &t)
 				if refused(err, http.StatusNotFound) {

@@ -248,6 +248,9 @@ func (a *app) found(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if empty && a.settings.existing {
+		return fmt.Errorf("%s has no users yet: no server was ever started with it; \"flowdrive serve\" or \"flowdrive init\" makes them", a.settings.data)
+	}
 	if empty {
 		password := os.Getenv(environmentPrefix + "ADMIN_PASSWORD")
 		if password == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // errNotChecked says that a check could not look. It makes the exit code 2.
-var errNotChecked = errors.New("the data folder could not be checked")
+var errNotChecked = errors.New("nothing was checked")
 
 func checkCommand() *cobra.Command {
 	var data string
@@ -25,7 +25,7 @@ func checkCommand() *cobra.Command {
 			"SHA-256 of each content, that each reference has its content and each content is\n" +
 			"known, and what is stored of each case and schedule entry: forms, due times,\n" +
 			"and that an active case is at rest. It prints a line for each finding:\n" +
-			"<kind> <id> <path>: <text>\n\n" +
+			"<kind> <id> <path>: <text>, without the path if it is the id.\n\n" +
 			"--repair-orphans removes files of contents that the database does not know; no\n" +
 			"server may be running.\n\n" +
 			"It exits with 0 if nothing was found, 1 if something was, 2 if it could not look.",

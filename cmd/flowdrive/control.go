@@ -24,14 +24,19 @@ import (
 type client struct{ http *http.Client }
 
 // control calls f with a client of the server that has the data folder open. If
-// there is no such server, it opens the folder while f runs. If there is no
-// folder, it creates one and says so to complaints.
-func control(ctx context.Context, s *settings, complaints io.Writer, f func(*client) error) error {
+// there is no such server, it opens the folder while f runs. It makes no folder: a
+// mistyped name is an error.
+func control(ctx context.Context, s *settings, f func(*client) error) error {
 	c := newClient(s.data)
 	if err := c.get(ctx, "/readyz", nil); err == nil {
 		return f(c)
 	}
-	s.offline = true
+	if _, err := os.Stat(filepath.Join(s.data, lockName)); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is not a data folder; --data names that of the server, and \"flowdrive serve\" or \"flowdrive init\" makes one", s.data)
+	} else if err != nil {
+		return err
+	}
+	s.offline, s.existing = true, true
 	a, err := openApp(ctx, s, io.Discard)
 	if errors.Is(err, errLocked) {
 		return fmt.Errorf("%w, and it does not answer on %s", err, filepath.Join(s.data, socketName))
@@ -39,12 +44,7 @@ func control(ctx context.Context, s *settings, complaints io.Writer, f func(*cli
 	if err != nil {
 		return err
 	}
-	return a.during(ctx, func() error {
-		if _, err := io.WriteString(complaints, a.news()); err != nil {
-			return err
-		}
-		return f(c)
-	})
+	return a.during(ctx, func() error { return f(c) })
 }
 
 // listenControl opens the control socket, for its owner alone. done is to be

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -76,13 +77,16 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	return err
 }
 
-// isYAML reports whether an entry is read as YAML: by the name of its file, and that of
-// the standard input by how it begins.
+// isYAML reports whether a document is read as YAML: by the name of its file, and if that
+// does not say by how it begins.
 func isYAML(path string, data []byte) bool {
-	if path == "-" {
-		return !strings.HasPrefix(strings.TrimSpace(string(data)), "{")
+	switch filepath.Ext(path) {
+	case ".json":
+		return false
+	case ".yaml", ".yml":
+		return true
 	}
-	return strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
+	return !strings.HasPrefix(strings.TrimSpace(string(data)), "{")
 }
 
 // readFile reads a file, or standard input if the path is "-".

@@ -21,7 +21,9 @@ func serveCommand() *cobra.Command {
 		Long: "Runs the server until it is interrupted. The first start makes the data\n" +
 			"folder with its database, the user admin (password from\n" +
 			"FLOWDRIVE_ADMIN_PASSWORD, else made up and printed once), the team core and\n" +
-			"the example routes.",
+			"the example routes.\n\n" +
+			"It exits with 0 once it was stopped in order, 2 if a setting cannot be used, 75 if\n" +
+			"something was cut off when it was stopped, and 1 if it failed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := placed(cmd.Flags(), s.validate()); err != nil {

@@ -55,6 +55,9 @@ type settings struct {
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
 	offline bool
 
+	// existing refuses a data folder in which no server has ever been.
+	existing bool
+
 	// rehearsal lets routes name anything outside. It is set only with a
 	// sandbox, which nothing leaves.
 	rehearsal bool

@@ -32,8 +32,13 @@ type Finding struct {
 	Text string
 }
 
-// String returns the finding as one line.
-func (f Finding) String() string { return fmt.Sprintf("%s %s %s: %s", f.Kind, f.ID, f.Path, f.Text) }
+// String returns the finding as one line. A path that is the id is told once.
+func (f Finding) String() string {
+	if f.ID == f.Path {
+		return fmt.Sprintf("%s %s: %s", f.Kind, f.ID, f.Text)
+	}
+	return fmt.Sprintf("%s %s %s: %s", f.Kind, f.ID, f.Path, f.Text)
+}
 
 // Config says what is checked.
 type Config struct {

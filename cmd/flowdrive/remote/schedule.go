@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/internal/clock"
 )
 
 // ScheduleCommands are the commands about the schedule entries of a server.
@@ -138,28 +141,100 @@ type newEntry struct {
 	Route  string         `json:"route"`
 	Type   string         `json:"type"`
 	Spec   string         `json:"spec,omitempty"`
+	Date   string         `json:"date,omitempty"`
+	Every  int64          `json:"seconds,omitempty"`
 	Title  string         `json:"title,omitempty"`
 	Zone   string         `json:"timezone,omitempty"`
 	XAttrs map[string]any `json:"xattrDict,omitempty"`
 }
 
+// fires sets when the entry fires: by its crontab line, by a length of time, at an instant.
+func (n *newEntry) fires(every, at string) error {
+	switch {
+	case n.Spec != "" && (every != "" || at != ""):
+		return errors.New("give one of --cron, --every and --at; --every and --at go together, too")
+	case n.Spec != "":
+		n.Type = "crontab"
+	case every != "":
+		n.Type = "interval"
+		var err error
+		if n.Every, err = secondsOf(every); err != nil {
+			return fmt.Errorf("--every: %w", err)
+		}
+	case at != "":
+		n.Type = "simple"
+	default:
+		return errors.New("give --cron, --every or --at, or --file alone")
+	}
+	if at == "" {
+		if n.Zone != "" && n.Type != "crontab" {
+			return errors.New("--zone counts for --cron and --at only")
+		}
+		return nil
+	}
+	zone := time.UTC
+	if n.Zone != "" {
+		if zone = new(clock.Zones).Zone(n.Zone); zone == nil {
+			return fmt.Errorf("--zone: %q is not a time zone of the IANA database, such as Europe/Berlin", n.Zone)
+		}
+	}
+	instant, ok := clock.ParseMoment(at, zone)
+	if !ok {
+		return fmt.Errorf("--at: %q is not a valid time; write it as 2026-12-01 08:00", at)
+	}
+	n.Date, n.Zone = instant.UTC().Format(time.RFC3339), "" // the instant is the same in all zones
+	return nil
+}
+
+// shortLength matches a length of time as people type it.
+var shortLength = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
+
+// secondsOf returns a length of time in seconds: 1d12h, 15m, or as ISO 8601 has it.
+func secondsOf(text string) (int64, error) {
+	wrong := fmt.Errorf("%q is not a valid length of time; write it as 15m, 2h30m, 1d or PT15M", text)
+	short := strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	if found := shortLength.FindStringSubmatch(short); found != nil && short != "" {
+		text = "P" + unit(found[1], "W") + unit(found[2], "D")
+		if times := unit(found[3], "H") + unit(found[4], "M") + unit(found[5], "S"); times != "" {
+			text += "T" + times
+		}
+	}
+	d, err := clock.ParseDuration(text)
+	if err != nil || d.Months != 0 || d.Exact < time.Second {
+		return 0, wrong
+	}
+	return int64(d.Exact / time.Second), nil
+}
+
+func unit(number, name string) string {
+	if number == "" {
+		return ""
+	}
+	return number + name
+}
+
 func (e *Env) scheduleAdd() *cobra.Command {
 	var n newEntry
 	var settings []string
-	var file, name string
+	var file, name, every, at string
 	var dryRun bool
 	c := formats(&cobra.Command{
 		Use: "add ROUTE", Short: "Add a schedule entry",
 		Long: "Adds a schedule entry that starts cases of a route. --cron takes a crontab line of five fields,\n" +
-			"with names of days and months, or @daily and the like. --file takes a whole entry in YAML or JSON\n" +
-			"instead, - is the standard input.",
+			"with names of days and months, or @daily and the like. --every takes a length of time, as 15m,\n" +
+			"2h30m, 1d or PT15M; with --at it is counted from that instant, else from now. --at alone starts\n" +
+			"one case, then. --file takes a whole entry in YAML or JSON instead, - is the standard input.",
 		Example: "  flowdrive schedule add --cron \"0 23 * * thu,sun\" --zone Europe/Berlin rates -t Nightly\n" +
+			"  flowdrive schedule add --every 15m collector\n" +
+			"  flowdrive schedule add --at \"2026-12-01 08:00\" --zone Europe/Berlin bug -t \"Renew the certificate\"\n" +
 			"  flowdrive schedule add --file nightly.yaml",
 		Args: cobra.MaximumNArgs(1),
 	})
 	flags := c.Flags()
 	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
-	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin (default: UTC)")
+	flags.StringVar(&every, "every", "", "how long it is from one case to the next, as 15m, 1d or PT15M")
+	flags.StringVar(&at, "at", "", "when it starts the only case, or with --every the first, as 2026-12-01 08:00")
+	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin, also of --at (default: UTC)")
 	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
 	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
 	flags.StringVar(&file, "file", "", "a file with the entry")
@@ -169,15 +244,17 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
 		var document []byte
 		switch {
-		case file != "" && len(args) == 0 && n.Spec == "":
+		case file != "" && len(args) == 0 && n.Spec == "" && every == "" && at == "":
 			document, err = s.document(file)
-		case file == "" && len(args) == 1 && n.Spec != "":
-			n.Route, n.Type = args[0], "crontab"
-			if n.XAttrs, err = s.values(settings); err == nil {
+		case file == "" && len(args) == 1:
+			n.Route = args[0]
+			if err = n.fires(every, at); err != nil {
+				err = s.env.Usage(err)
+			} else if n.XAttrs, err = s.values(settings); err == nil {
 				document, err = json.Marshal(n)
 			}
 		default:
-			err = s.env.Usage(errors.New("give a ROUTE and --cron, or --file"))
+			err = s.env.Usage(errors.New("give a ROUTE and --cron, --every or --at, or --file alone"))
 		}
 		if err != nil {
 			return err
