@@ -188,11 +188,10 @@ func errNotLoggedIn() error {
 }
 
 func tooMany(wait time.Duration) error {
-	seconds := int((wait + time.Second - 1) / time.Second)
 	return &errs.Error{
 		Kind:   errs.TooMany,
 		Detail: "Too many log-ins have failed; try again after the seconds that Retry-After names.",
-		Extra:  map[string]any{ExtraRetryAfter: seconds},
+		Extra:  map[string]any{ExtraRetryAfter: wholeSeconds(wait)},
 	}
 }
 

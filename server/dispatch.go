@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -53,16 +54,26 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if x.area == areaMetrics && x.peer.IsLoopback() && !isForwarded(r.Header) {
 		return s.scrapeMetrics(x, r)
 	}
-	switch x.area { //nolint:exhaustive // the others need a log-in
-	case areaCalendar:
+	if x.area == areaCalendar || x.area == areaHook {
+		if err := s.withinRate(x); err != nil {
+			return err
+		}
+		if x.area == areaHook {
+			return s.serveHook(x, r)
+		}
 		return s.serveCalendar(x, r)
-	case areaHook:
-		return s.serveHook(x, r)
 	}
 	if s.isPage(x, r) {
-		s.servePages(x, r)
-		return nil
+		return s.servePages(x, r)
 	}
+	if err := s.logIn(x, r); err != nil {
+		return err
+	}
+	return s.dispatch(x, r)
+}
+
+// logIn finds out who makes the request, and refuses it if nobody may, or too often.
+func (s *Server) logIn(x *exchange, r *http.Request) error {
 	switch {
 	case needsNoLogIn(x, r):
 	case s.readBySession(x, r):
@@ -73,7 +84,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
 		if err != nil {
 			s.auditLogIn(x, r, err)
-			return err
+			return cmp.Or(s.withinRate(x), err)
 		}
 		x.principal = p
 		x.room = s.roomOf(p.ID)
@@ -82,7 +93,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 			return err
 		}
 	}
-	return s.dispatch(x, r)
+	return s.withinRate(x)
 }
 
 // dispatch hands the request of a known caller to the part of the tree that

@@ -17,13 +17,14 @@ const spareConnections = 64
 // without a request for longest, so that whoever only holds connections open keeps
 // nobody out. If all have requests, the new one is spare.
 type connections struct {
-	most    int     // in all
-	each    int     // from one address
 	proxies proxies // have as many as they want
 
 	moment atomic.Int64 // counts changes of state
 
 	mu     sync.Mutex
+	most   int    // in all
+	each   int    // from one address
+	over   uint64 // how many found no room
 	open   map[*place]struct{}
 	count  map[netip.Addr]int // of those that are not spare
 	spares int
@@ -42,10 +43,24 @@ type place struct {
 // busy is the moment at which a connection with a request has become idle.
 const busy = 0
 
-func newConnections(most, each int, proxies proxies) *connections {
-	c := &connections{most: most, each: each, proxies: proxies, open: map[*place]struct{}{}, count: map[netip.Addr]int{}}
+func newConnections(proxies proxies) *connections {
+	c := &connections{proxies: proxies, open: map[*place]struct{}{}, count: map[netip.Addr]int{}}
 	c.moment.Store(busy)
 	return c
+}
+
+// bound lets so many connections be open, in all and from one address.
+func (c *connections) bound(most, each int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.most, c.each = most, each
+}
+
+// figures returns how many connections are open, and how many have found no room.
+func (c *connections) figures() (open int, over uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open), c.over
 }
 
 // enter gives a connection a place, and closes the one that had it. It returns nil
@@ -86,6 +101,7 @@ func (c *connections) admit(p *place) (displaced *place, ok bool) {
 	default:
 		return nil, true
 	}
+	c.over++
 	if displaced != nil {
 		return displaced, true
 	}

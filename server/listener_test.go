@@ -39,7 +39,7 @@ func crowd(t *testing.T, most, each int, f func(l *pipes)) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		x := newRig(t, func(c *Config) {
-			c.Now, c.MaxConnections, c.MaxPerAddress = time.Now, most, each
+			c.Now, c.Limits = time.Now, Limits{Connections: most, FromOneAddress: each}
 			c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 			c.Drive = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/dav/hang" {

@@ -141,7 +141,7 @@ type metrics struct {
 	cells     [areas][len(methodNames)]atomic.Pointer[[statuses]atomic.Pointer[prometheus.Observer]]
 }
 
-func newMetrics(registry *prometheus.Registry, inFlight func() float64, logins *throttle) (*metrics, error) {
+func newMetrics(registry *prometheus.Registry, s *Server) (*metrics, error) {
 	m := &metrics{durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "flowdrive_http_request_duration_seconds",
 		Help:    "Time from a request's head to the end of its answer.",
@@ -150,17 +150,33 @@ func newMetrics(registry *prometheus.Registry, inFlight func() float64, logins *
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "flowdrive_http_requests_in_flight",
 		Help: "Requests that have no complete answer yet.",
-	}, inFlight)
+	}, s.requests.count)
 	refused := func(reason string, count func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "flowdrive_logins_refused_total", Help: "Log-ins refused, by whether the password was wrong or was not looked at after too many wrong ones.",
 			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(count()) })
 	}
+	logins := s.config.Auth.throttle
 	wrong := refused("wrong", func() uint64 { wrong, _ := logins.refused(); return wrong })
 	early := refused("throttled", func() uint64 { _, early := logins.refused(); return early })
+	limited := func(limit string, count func() uint64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "flowdrive_http_requests_limited_total", Help: "Requests refused with 429 because there were too many, by the limit that they passed.",
+			ConstLabels: prometheus.Labels{"limit": limit},
+		}, func() float64 { return float64(count()) })
+	}
+	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "flowdrive_http_connections", Help: "Connections of clients that are open.",
+	}, func() float64 { open, _ := s.connections.figures(); return float64(open) })
+	over := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "flowdrive_http_connections_limited_total", Help: "Connections for which there was no room: each took the place of an idle one, was for probes alone, or was closed.",
+	}, func() float64 { _, over := s.connections.figures(); return float64(over) })
 	var err error
-	for _, c := range []prometheus.Collector{m.durations, gauge, wrong, early} {
+	for _, c := range []prometheus.Collector{
+		m.durations, gauge, wrong, early, open, over,
+		limited("rate-per-user", s.userRate.refused.Load), limited("rate-per-address", s.addressRate.refused.Load),
+	} {
 		err = errors.Join(err, registry.Register(c))
 	}
 	return m, err

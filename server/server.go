@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 
+	"flowdrive/internal/identity"
 	"flowdrive/schema"
 )
 
@@ -52,8 +53,7 @@ type Config struct {
 	InsecureHTTP   bool                        // plain HTTP on any address
 	Drain          time.Duration               // for requests in flight at the end; 15 s by default
 	Memory         *Memory                     // that requests share; nil: as much as there is
-	MaxConnections int                         // 4096 by default
-	MaxPerAddress  int                         // connections from one address; an eighth of MaxConnections by default
+	Limits         Limits                      // in force from the start; see SetLimits
 	Names          []string                    // hosts by which clients call the server on loopback, beside loopback's own; see checkHost
 }
 
@@ -71,19 +71,11 @@ func (c Config) check() (Config, error) {
 		return c, errors.New("server: Config.Drive is missing")
 	case c.Drain < 0:
 		return c, errors.New("server: Config.Drain is negative")
-	case c.MaxConnections < 0:
-		return c, errors.New("server: Config.MaxConnections is negative")
-	case c.MaxPerAddress < 0:
-		return c, errors.New("server: Config.MaxPerAddress is negative")
+	case c.Limits.Connections < 0 || c.Limits.FromOneAddress < 0:
+		return c, errors.New("server: a limit of connections in Config.Limits is negative")
 	}
 	if c.Drain == 0 {
 		c.Drain = 15 * time.Second
-	}
-	if c.MaxConnections == 0 {
-		c.MaxConnections = 4096
-	}
-	if c.MaxPerAddress == 0 {
-		c.MaxPerAddress = max(1, c.MaxConnections/8)
 	}
 	return c, nil
 }
@@ -101,6 +93,8 @@ type Server struct {
 	compressedAPI   http.Handler // /openapi.json
 	compressedPages http.Handler // nil: there are none
 
+	userRate    rates[identity.ID]
+	addressRate rates[netip.Addr]
 	connections *connections
 	requests    requests
 	draining    atomic.Bool
@@ -122,8 +116,9 @@ func New(config Config) (*Server, error) {
 		scrape:   promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
 		version:  append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
 	}
-	s.connections = newConnections(config.MaxConnections, config.MaxPerAddress, s.proxies)
-	if s.metrics, err = newMetrics(config.Metrics, s.requests.count, config.Auth.throttle); err != nil {
+	s.connections = newConnections(s.proxies)
+	s.SetLimits(config.Limits)
+	if s.metrics, err = newMetrics(config.Metrics, s); err != nil {
 		return nil, err
 	}
 	compress, err := newCompressor()

@@ -194,7 +194,7 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]map[string]bool{"reason": set("wrong", "throttled"), "method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "route": set(
+	want := map[string]map[string]bool{"reason": set("wrong", "throttled"), "limit": set("rate-per-user", "rate-per-address"), "method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "route": set(
 		"/", "/dav", "/dav/Workflow", "/dav/Workflow/Schedule", "/dav/Workflow/Routes", "/dav/Workflow/Cases", "/dav/Workflow/Worklist", "/dav/Workflow/Archive",
 		"/dav/Documents", "/dav/Account", "/dav/Admin", "/healthz", "/clock", "/attachfs", "/calendar", "pages", "/events", "/openapi.json", "other")}
 	if diff := cmp.Diff(want, seen); diff != "" {
@@ -408,7 +408,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Config){
 		"Metrics": func(c *Config) { c.Metrics = nil }, "Auth": func(c *Config) { c.Auth = nil }, "Now": func(c *Config) { c.Now = nil },
-		"Drive": func(c *Config) { c.Drive = nil }, "Drain": func(c *Config) { c.Drain = -1 }, "MaxConnections": func(c *Config) { c.MaxConnections = -1 },
+		"Drive": func(c *Config) { c.Drive = nil }, "Drain": func(c *Config) { c.Drain = -1 }, "Limits": func(c *Config) { c.Limits.Connections = -1 },
 	} {
 		c := full()
 		change(&c)

@@ -84,11 +84,15 @@ func (s *Server) isPage(x *exchange, r *http.Request) bool {
 
 // servePages hands a request to the pages, which log in by sessions alone. What the
 // request is refused for they say as pages do.
-func (s *Server) servePages(x *exchange, r *http.Request) {
+func (s *Server) servePages(x *exchange, r *http.Request) error {
 	if s.resume(x, r) {
 		x.reads = tells(r.Method)
 	}
+	if err := s.withinRate(x); err != nil {
+		return err
+	}
 	s.compressedPages.ServeHTTP(x, r)
+	return nil
 }
 
 // LogIn checks the name and password of the request that the context belongs to, and

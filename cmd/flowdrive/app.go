@@ -186,7 +186,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 	cfg := server.Config{
 		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version(),
 		Drive: a.disk.guard(a.drive), Ready: a.disk.ready(a.engine.Ready), TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
-		Memory: a.settings.memory(), MaxConnections: a.settings.maxConnections, MaxPerAddress: a.settings.maxPerAddress, Names: a.settings.names(),
+		Memory: a.settings.memory(), Limits: a.settings.limits(), Names: a.settings.names(),
 	}
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}

@@ -18,6 +18,7 @@ import (
 	"flowdrive/internal/link"
 	"flowdrive/internal/simulate"
 	"flowdrive/schedule"
+	"flowdrive/server"
 )
 
 // settings are the values of the flags of serve.
@@ -46,7 +47,9 @@ type settings struct {
 	quota          byteSize
 	memoryLimit    byteSize
 	maxConnections int
-	maxPerAddress  int
+	fromOneAddress int
+	ratePerUser    rateFlag
+	ratePerAddress rateFlag
 	outside        outsideSettings
 
 	backup backupSettings
@@ -90,7 +93,10 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.quota, "quota", "bytes a user may store, for example 500MiB (default 10GiB)")
 	flags.Var(&s.memoryLimit, "memory-limit", "memory that the server keeps to, for example 1GiB (default 256MiB)")
 	flags.IntVar(&s.maxConnections, "max-connections", 4096, "connections that may be open at the same time")
-	flags.IntVar(&s.maxPerAddress, "max-connections-per-address", 512, "of these, connections from one address; those of trusted proxies are not counted")
+	flags.IntVar(&s.fromOneAddress, "connections-per-address", 256, "of these, connections from one address; those of trusted proxies are not counted")
+	flags.Var(&s.ratePerUser, "rate-per-user", "requests that a user may send in a second, such as 100/s, or 100/s,2000 with 2000 at once\n(20 times as many at once if it is not said; default off)")
+	s.ratePerAddress = rateFlag{PerSecond: 200, Burst: 4000}
+	flags.Var(&s.ratePerAddress, "rate-per-address", "the same for the requests of an address that have no valid log-in; off for any number")
 	flags.StringVar(&s.keepVersions, "keep-versions", "", "how long what is overwritten or deleted in Documents/ is kept, P0D for not at all (default P30D)")
 	flags.Int64Var(&s.maxVersions, "max-versions", 0, "versions of a document that are kept (default 100)")
 	flags.StringVar(&s.backup.to, "backup-to", "", "folder into which the server makes backups of itself (default: none)")
@@ -147,13 +153,21 @@ func (s *settings) limitsErr() error {
 			break
 		}
 	}
-	if s.maxConnections < 1 || s.maxPerAddress < 1 {
-		wrong = append(wrong, usageError{errors.New("--max-connections and --max-connections-per-address must be positive")})
+	if s.maxConnections < 1 || s.fromOneAddress < 1 {
+		wrong = append(wrong, usageError{errors.New("--max-connections and --connections-per-address must be positive")})
 	}
 	if s.memoryLimit != 0 && s.memoryLimit < leastMemory {
 		wrong = append(wrong, usageError{errors.New("--memory-limit must be at least 128MiB")})
 	}
 	return errors.Join(wrong...)
+}
+
+// limits returns the bounds that can change while the server runs.
+func (s *settings) limits() server.Limits {
+	return server.Limits{
+		PerUser: server.Rate(s.ratePerUser), PerAddress: server.Rate(s.ratePerAddress),
+		Connections: s.maxConnections, FromOneAddress: s.fromOneAddress,
+	}
 }
 
 // versionsLast returns how long versions of documents are kept: 0 for as long as usual,
