@@ -134,7 +134,14 @@ const (
 	mostReadmeLine = 200
 )
 
-// checkReadme wants the README to be short; what is longer has a page in docs/.
+// By which line the README shows a picture, and says what there is not yet.
+const (
+	readmePicture = 45
+	readmeNotYet  = 60
+)
+
+// checkReadme wants the README to be short; what is longer has a page in docs/. Its
+// first screen has a picture and says what there is not yet.
 func checkReadme(t tree) []string {
 	text, err := fs.ReadFile(t.fsys, "README.md")
 	if err != nil {
@@ -144,6 +151,15 @@ func checkReadme(t tree) []string {
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if len(lines) > mostReadme {
 		faults = append(faults, fmt.Sprintf("README.md has %d lines, more than %d", len(lines), mostReadme))
+	}
+	for _, want := range []struct {
+		what string
+		by   int
+	}{{"![", readmePicture}, {"not yet", readmeNotYet}} {
+		what, by := want.what, want.by
+		if top := strings.ToLower(strings.Join(lines[:min(by, len(lines))], "\n")); len(lines) > by && !strings.Contains(top, what) {
+			faults = append(faults, fmt.Sprintf("README.md: %q is not within the first %d lines", what, by))
+		}
 	}
 	for i, line := range lines {
 		if n := utf8.RuneCountInString(line); n > mostReadmeLine {

@@ -232,7 +232,7 @@ func TestRulesBite(t *testing.T) {
 		},
 		{
 			"readme", "readme", map[string]string{
-				"README.md": "# A\n" + strings.Repeat("é", mostReadmeLine) + "\n" + strings.Repeat("é", mostReadmeLine+1) + strings.Repeat("\n", mostReadme-2),
+				"README.md": "# Not yet ![\n" + strings.Repeat("é", mostReadmeLine) + "\n" + strings.Repeat("é", mostReadmeLine+1) + strings.Repeat("\n", mostReadme-2),
 			}, []string{
 				"README.md:3: 201 characters, more than 200",
 			},
@@ -240,7 +240,10 @@ func TestRulesBite(t *testing.T) {
 		{
 			"long readme", "readme", map[string]string{
 				"README.md": strings.Repeat("\n", mostReadme+1),
-			}, []string{"README.md has 231 lines, more than 230"},
+			}, []string{
+				"README.md has 231 lines, more than 230",
+				`README.md: "![" is not within the first 45 lines`, `README.md: "not yet" is not within the first 60 lines`,
+			},
 		},
 		{
 			"citations", "citations", map[string]string{
