@@ -18,10 +18,23 @@ type Location struct {
 	ID string `json:"id"` // what they are known by there, as those of this data folder
 }
 
-// ReadLocation returns where the contents of the folder lie; the zero Location if they
-// are its files.
-func ReadLocation(folder string) (l Location, err error) {
-	path := filepath.Join(folder, locationName)
+// Home is the place where contents lie if they lie nowhere else, and where it is noted if
+// they do.
+type Home interface {
+	Keeper
+
+	// Location returns where the contents lie; the zero Location if they lie here.
+	Location() (Location, error)
+
+	// SetLocation notes, durably, that they lie there.
+	SetLocation(l Location) error
+}
+
+var _ Home = (*Folder)(nil)
+
+// Location implements Home.
+func (f *Folder) Location() (l Location, err error) {
+	path := filepath.Join(f.path, locationName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -35,34 +48,28 @@ func ReadLocation(folder string) (l Location, err error) {
 	return l, nil
 }
 
-// Write notes in the folder where its contents lie, durably. It makes the folder if it
-// does not exist.
-func (l Location) Write(folder string) error {
+// SetLocation implements Home. The folder must exist.
+func (f *Folder) SetLocation(l Location) error {
 	const op = "note where the contents lie"
+	path := filepath.Join(f.path, locationName)
+	if l == (Location{}) {
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return failure(op, errors.Join(err, syncFolder(f.path)))
+	}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return failure(op, err)
-	}
-	path := filepath.Join(folder, locationName)
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return failure(op, err)
 	}
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	_, err = file.Write(append(text, '\n'))
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return failure(op, err)
 	}
-	return failure(op, errors.Join(os.Rename(path+".new", path), syncFolder(folder), syncFolder(filepath.Dir(folder))))
-}
-
-// Forget removes the note of where the contents lie, if there is one.
-func (Location) Forget(folder string) error {
-	err := os.Remove(filepath.Join(folder, locationName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return failure("forget where the contents lie", err)
+	return failure(op, errors.Join(os.Rename(path+".new", path), syncFolder(f.path)))
 }

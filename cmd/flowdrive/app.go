@@ -30,6 +30,7 @@ import (
 	"flowdrive/route"
 	"flowdrive/server"
 	"flowdrive/store"
+	"flowdrive/store/contentrows"
 	"flowdrive/store/sqlite"
 )
 
@@ -44,6 +45,7 @@ type app struct {
 	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       *sqlite.DB
 	contents attach.Keeper
+	rows     *contentrows.Rows // of contents in the database that nodes share; nil: there is none
 	engine   *engine.Engine
 	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
@@ -89,7 +91,7 @@ func (a *app) open(ctx context.Context) error {
 	if err = a.openDatabase(ctx); err != nil {
 		return err
 	}
-	if a.contents, err = a.settings.openContents(a.log); err != nil {
+	if err = a.openContents(ctx); err != nil {
 		return err
 	}
 	now, err := a.openClock(ctx)
@@ -382,6 +384,9 @@ func (a *app) close() error {
 	var err error
 	if a.gateway != nil {
 		a.gateway.Close()
+	}
+	if a.rows != nil {
+		a.rows.Close()
 	}
 	if a.db != nil {
 		err = a.db.Close()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"flowdrive/attach/bucket"
 	"flowdrive/engine/contents"
 	"flowdrive/store"
+	"flowdrive/store/contentrows"
+	"flowdrive/store/postgres"
 )
 
 // registerContents registers the flag that says where contents are to lie.
@@ -50,73 +53,83 @@ func openBucket(l attach.Location, local *attach.Folder) (*bucket.Bucket, error)
 
 // placeOfContents returns where the contents of a data folder lie, to be read beside a server.
 func placeOfContents(data string) (attach.Place, error) {
-	folder := filepath.Join(data, contentsName)
-	l, err := attach.ReadLocation(folder)
+	folder := attach.At(filepath.Join(data, contentsName))
+	l, err := folder.Location()
 	if err != nil || l.At == "" {
-		return attach.At(folder), err
+		return folder, err
 	}
-	return openBucket(l, attach.At(folder))
+	return openBucket(l, folder)
 }
 
-// openContents opens where the contents of the data folder lie, for its server. If they
-// lie nowhere yet, they will lie where --contents says. A store that does not answer is
-// no error for a data folder that has contents there: requests are told until it does.
-func (s *settings) openContents(log zerolog.Logger) (attach.Keeper, error) {
-	folder := filepath.Join(s.data, contentsName)
-	had, err := attach.Exists(folder)
-	if err != nil {
-		return nil, err
-	}
-	local, err := attach.Open(folder)
-	if err != nil {
-		return nil, err
-	}
+// openContents opens where contents lie, for the server that stores them: a bucket, or at
+// home. What is on its way waits in the local folder. If contents lie nowhere yet, they will
+// lie where --contents says. A bucket that does not answer is no error if contents are in it:
+// requests are told until it does.
+func (s *settings) openContents(home attach.Home, local *attach.Folder, log zerolog.Logger) (attach.Keeper, error) {
 	asked, err := contentsAddress(s.contents)
 	if err != nil {
 		return nil, err
 	}
-	l, err := attach.ReadLocation(folder)
+	l, err := home.Location()
 	switch {
 	case err != nil:
 		return nil, err
 	case l.At != "":
-		return reopenContents(l, asked, local, log)
+		return reopenContents(home, asked, local, log)
 	case asked == nil:
-		return local, nil
-	case had:
-		return nil, configError{fmt.Errorf("--contents: the contents of %s are files in it already; leave --contents out, or restore a backup of it into a new folder with: flowdrive restore --contents", s.data)}
+		return home, nil
 	}
-	b, err := claimContents(folder, *asked, local)
-	if err != nil {
+	switch has, err := hasContents(home); {
+	case err != nil:
 		return nil, err
+	case has:
+		return nil, configError{errors.New("--contents: there are contents already that do not lie there; leave --contents out, or restore a backup into a new folder with: flowdrive restore --contents")}
 	}
-	return b, nil
+	return claimContents(home, *asked, local)
+}
+
+// hasContents reports whether a content lies at the place.
+func hasContents(place attach.Place) (bool, error) {
+	has := errors.New("there is one")
+	err := place.Walk(context.Background(), func(f attach.Found) error {
+		if f.Own {
+			return has
+		}
+		return nil
+	})
+	if errors.Is(err, has) {
+		return true, nil
+	}
+	return false, err
 }
 
 // claimContents begins to keep contents in a bucket. What was noted of it is forgotten
 // if it cannot be used.
-func claimContents(folder string, at bucket.Address, local *attach.Folder) (*bucket.Bucket, error) {
+func claimContents(home attach.Home, at bucket.Address, local *attach.Folder) (attach.Keeper, error) {
 	// The id is durable before anything is known by it.
 	l := attach.Location{At: at.String(), ID: store.NewUUID().String()}
 	b, err := openBucket(l, local)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Write(folder); err != nil {
+	if err := home.SetLocation(l); err != nil {
 		return nil, err
 	}
 	if err := b.Claim(); err != nil {
-		return nil, errors.Join(refusedContents(err), l.Forget(folder))
+		return nil, errors.Join(refusedContents(err), home.SetLocation(attach.Location{}))
 	}
 	return b, nil
 }
 
 // reopenContents opens the bucket in which contents lie. Its address may have changed, if
 // there are the same contents at the new one.
-func reopenContents(l attach.Location, asked *bucket.Address, local *attach.Folder, log zerolog.Logger) (attach.Keeper, error) {
-	moved := asked != nil && asked.String() != l.At
+func reopenContents(home attach.Home, asked *bucket.Address, local *attach.Folder, log zerolog.Logger) (attach.Keeper, error) {
+	l, err := home.Location()
+	if err != nil {
+		return nil, err
+	}
 	was := l.At
-	if moved {
+	if asked != nil {
 		l.At = asked.String()
 	}
 	b, err := openBucket(l, local)
@@ -126,14 +139,14 @@ func reopenContents(l attach.Location, asked *bucket.Address, local *attach.Fold
 	err = b.Check()
 	_, refused := bucket.AsRefused(err)
 	switch {
-	case moved && err != nil:
+	case l.At != was && err != nil:
 		return nil, configError{fmt.Errorf("--contents: the contents lie in %s, and not there: %w", was, refusedContents(err))}
 	case refused:
 		return nil, refusedContents(err)
 	case err != nil:
 		log.Warn().Err(err).Msg("contents: the store in which they lie does not answer; until it does, requests for them are answered with 503")
-	case moved:
-		return b, l.Write(local.Path())
+	case l.At != was:
+		return b, home.SetLocation(l)
 	}
 	return b, nil
 }
@@ -158,6 +171,28 @@ func restoreContents(address string) (func(folder string) (contents.Files, error
 		if err != nil {
 			return nil, err
 		}
-		return claimContents(folder, *asked, local)
+		return claimContents(local, *asked, local)
 	}, nil
+}
+
+// openContents opens where the contents of the data folder lie, or those of the database
+// that nodes share.
+func (a *app) openContents(ctx context.Context) error {
+	local, err := attach.Open(filepath.Join(a.settings.data, contentsName))
+	if err != nil {
+		return err
+	}
+	var home attach.Home = local
+	if shared, ok := any(a.db).(*postgres.DB); ok {
+		to, guard, err := shared.Beside()
+		if err != nil {
+			return err
+		}
+		if a.rows, err = contentrows.Open(ctx, to, guard, local); err != nil {
+			return err
+		}
+		home = a.rows
+	}
+	a.contents, err = a.settings.openContents(home, local, a.log)
+	return err
 }

@@ -146,7 +146,7 @@ func restoreBoth(t *testing.T, s *s3server.Server, backups, folder string, try f
 	if _, err := os.Stat(filepath.Join(folder, "third")); err == nil {
 		t.Error("a restoration that failed has left a folder")
 	}
-	if code, said := withKeys(t, s3server.Secret, "serve", "--addr", "127.0.0.1:0", "--data", files, "--contents", s.Address("three")); code != exitConfig || !strings.Contains(said, "are files in it already") {
+	if code, said := withKeys(t, s3server.Secret, "serve", "--addr", "127.0.0.1:0", "--data", files, "--contents", s.Address("three")); code != exitConfig || !strings.Contains(said, "there are contents already") {
 		t.Errorf("files, and a bucket is asked for: %d, %s", code, said)
 	}
 	if code, said := withKeys(t, s3server.Secret, "serve", "--addr", "127.0.0.1:0", "--data", elsewhere, "--contents", s.Address("three")); code != exitConfig || !strings.Contains(said, "and not there") {

@@ -46,7 +46,8 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 	}
 }
 
-func spool(t *testing.T, k attach.Keeper, text string) contents.Spooled {
+// Spool spools a text.
+func Spool(t *testing.T, k attach.Keeper, text string) contents.Spooled {
 	t.Helper()
 	s, err := k.Spool(strings.NewReader(text), 64<<20)
 	if err != nil {
@@ -55,9 +56,10 @@ func spool(t *testing.T, k attach.Keeper, text string) contents.Spooled {
 	return s
 }
 
-func keep(t *testing.T, k attach.Keeper, text string) [32]byte {
+// Keep keeps a text, and returns its SHA-256.
+func Keep(t *testing.T, k attach.Keeper, text string) [32]byte {
 	t.Helper()
-	s := spool(t, k, text)
+	s := Spool(t, k, text)
 	if err := s.Keep(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func kept(t *testing.T, s Subject) {
 	t.Helper()
 	k := s.Open(t)
 	for _, text := range texts() {
-		c := spool(t, k, text)
+		c := Spool(t, k, text)
 		if got, want := c.Sum(), sha256.Sum256([]byte(text)); got != want || c.Size() != int64(len(text)) {
 			t.Errorf("%d bytes with the sum %x, want %d with %x", c.Size(), got, len(text), want)
 		}
@@ -147,7 +149,7 @@ func brokenOff(t *testing.T, s Subject) {
 	if _, err := k.Spool(io.MultiReader(strings.NewReader("the beginning"), iotest.ErrReader(want)), 1<<20); err != want { //nolint:errorlint // it is returned as it is
 		t.Errorf("error %v, want %v", err, want)
 	}
-	spool(t, k, "never kept").Discard()
+	Spool(t, k, "never kept").Discard()
 	nothingLeft(t, s)
 }
 
@@ -155,8 +157,8 @@ func brokenOff(t *testing.T, s Subject) {
 func killed(t *testing.T, s Subject) {
 	t.Helper()
 	k := s.Open(t)
-	sum := keep(t, k, "kept")
-	lost := spool(t, k, "the process is killed before it is kept")
+	sum := Keep(t, k, "kept")
+	lost := Spool(t, k, "the process is killed before it is kept")
 	again := s.Open(t)
 	if got := read(t, again, sum); got != "kept" {
 		t.Errorf("it is %q", got)
@@ -172,7 +174,7 @@ func killed(t *testing.T, s Subject) {
 func equal(t *testing.T, s Subject) {
 	t.Helper()
 	k := s.Open(t)
-	sum := keep(t, k, "the same")
+	sum := Keep(t, k, "the same")
 	body, err := k.Open(sum)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +206,7 @@ func equal(t *testing.T, s Subject) {
 func removed(t *testing.T, s Subject) {
 	t.Helper()
 	k := s.Open(t)
-	sum, other := keep(t, k, strings.Repeat("a", 1<<20)), keep(t, k, "b")
+	sum, other := Keep(t, k, strings.Repeat("a", 1<<20)), Keep(t, k, "b")
 	for range 2 {
 		if err := k.Remove(sum); err != nil {
 			t.Error(err)
@@ -216,7 +218,7 @@ func removed(t *testing.T, s Subject) {
 	if got := read(t, k, other); got != "b" {
 		t.Errorf("another one is %q", got)
 	}
-	if got := read(t, k, keep(t, k, strings.Repeat("a", 1<<20))); len(got) != 1<<20 {
+	if got := read(t, k, Keep(t, k, strings.Repeat("a", 1<<20))); len(got) != 1<<20 {
 		t.Errorf("kept again it has %d bytes", len(got))
 	}
 }
@@ -229,7 +231,7 @@ func ranges(t *testing.T, s Subject) {
 	for i := range data {
 		data[i] = byte(i * i >> 3)
 	}
-	sum := keep(t, k, string(data))
+	sum := Keep(t, k, string(data))
 	body, err := k.Open(sum)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +285,7 @@ func opened(t *testing.T, k attach.Place, sum [32]byte) io.ReadSeeker {
 func pinned(t *testing.T, s Subject) {
 	t.Helper()
 	k := s.Open(t)
-	keep(t, k, "x")
+	Keep(t, k, "x")
 	release, err := k.Pin()
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +321,7 @@ func walk(t *testing.T, s Subject) {
 	k := s.Open(t)
 	var want []string
 	for _, text := range []string{"a", "b", "c"} {
-		want = append(want, k.Name(keep(t, k, text)))
+		want = append(want, k.Name(Keep(t, k, text)))
 	}
 	var names []string
 	for _, f := range found(t, k) {
@@ -357,8 +359,8 @@ func walk(t *testing.T, s Subject) {
 func away(t *testing.T, s Subject) {
 	t.Helper()
 	k := s.Open(t)
-	sum := keep(t, k, "before")
-	waiting := spool(t, k, "waiting")
+	sum := Keep(t, k, "before")
+	waiting := Spool(t, k, "waiting")
 	s.Away(t, func() {
 		if err := waiting.Keep(); !errs.Is(err, errs.Unavailable) {
 			t.Errorf("keep: %v", err)
@@ -376,7 +378,7 @@ func away(t *testing.T, s Subject) {
 	if got := read(t, k, sum); got != "before" {
 		t.Errorf("afterwards it is %q", got)
 	}
-	if got := read(t, k, keep(t, k, "waiting")); got != "waiting" {
+	if got := read(t, k, Keep(t, k, "waiting")); got != "waiting" {
 		t.Errorf("what waited is %q", got)
 	}
 }

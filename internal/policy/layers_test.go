@@ -22,7 +22,7 @@ func rows() []row {
 		{what: "the commands that speak to a server", packages: []string{"cmd/flowdrive/remote"}},
 		{what: "measurements of the whole", packages: []string{"internal/bench"}},
 		{what: "the drive and the pages; what is done with a whole data folder", packages: []string{"davfs", "web", "internal/simulate", "store/backup", "store/check"}},
-		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "store/postgres", "attach", "attach/bucket", "notify", "internal/jqworker", "internal/confine"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "store/postgres", "attach", "attach/bucket", "store/contentrows", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/access", "engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/expiry", "engine/files", "engine/hook", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/scratch", "engine/status"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},
@@ -40,6 +40,7 @@ func sideways() map[[2]string]string {
 	return map[[2]string]string{
 		{"internal/jqworker", "internal/confine"}:   "a filter has a process that is bounded",
 		{"attach/bucket", "attach"}:                 "what is on its way waits in a folder, where all are pinned",
+		{"store/contentrows", "attach"}:             "what is on its way waits in a folder",
 		{"notify", "internal/confine"}:              "a command has a process that is bounded",
 		{"engine/calendar", "engine/contents"}:      "a calendar of days off may be a file",
 		{"engine/files", "engine/account"}:          "who may read and write below a root",
