@@ -168,6 +168,12 @@ func (e *Routes) MayStart(by identity.Principal, name string) bool {
 	return info != nil && e.rights.MayStart(by, info)
 }
 
+// Administers reports whether by may change the route of that name.
+func (e *Routes) Administers(by identity.Principal, name string) bool {
+	info := e.rights.Visible(by, name)
+	return info != nil && e.rights.Administers(by, info)
+}
+
 // Routes returns the routes that by sees, by id.
 func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route

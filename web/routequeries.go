@@ -15,6 +15,10 @@ type RouteQueries interface {
 	MayStart(by identity.Principal, name string) bool
 	// Board returns the states of the board of a route, with those that are shown.
 	Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error)
+	// AdministersRoute reports whether by may change a route.
+	AdministersRoute(by identity.Principal, name string) bool
+	// RouteVersion returns a version of a route, and its picture.
+	RouteVersion(ctx context.Context, by identity.Principal, name string, version int64) (*engine.Drawn, error)
 	// Report returns what became of the cases of a route that by sees.
 	Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error)
 	// RoutePicture returns the current version of a route, and its picture.
@@ -38,6 +42,16 @@ func (q queries) MayStart(by identity.Principal, name string) bool {
 // Board implements Queries.
 func (q queries) Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error) {
 	return q.engine.Cases.Board(ctx, by, name)
+}
+
+// AdministersRoute implements Queries.
+func (q queries) AdministersRoute(by identity.Principal, name string) bool {
+	return q.engine.Routes.Administers(by, name)
+}
+
+// RouteVersion implements Queries.
+func (q queries) RouteVersion(ctx context.Context, by identity.Principal, name string, version int64) (*engine.Drawn, error) {
+	return q.engine.Pictures.OfRoute(ctx, by, name, version)
 }
 
 // Report implements Queries.

@@ -21,7 +21,10 @@ const routeFolder = "/dav/Workflow/Routes"
 func routePages() []page {
 	return []page{
 		{pattern: "/routes", query: []string{"q", "context"}, draw: drawRoutes},
-		{pattern: "/routes/{name}", draw: drawRoute},
+		{pattern: "/routes/new", query: []string{"name", "from"}, draw: drawNewRoute, forms: map[string]form{"store": storeNewRoute}},
+		{pattern: "/routes/{name}", query: []string{"do"}, draw: drawRoute, forms: map[string]form{"delete": deleteRoute}},
+		{pattern: "/routes/{name}/edit", draw: drawEditRoute, forms: map[string]form{"store": storeRoute}},
+		{pattern: "/routes/{name}/versions/{version}", query: []string{"against"}, draw: drawVersion},
 		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case"}, draw: drawBoard, forms: map[string]form{"move": moveCard}},
 		{pattern: "/routes/{name}/report", draw: drawReport},
 		{pattern: "/routes/{name}/report.csv", query: []string{"figure", "week"}, draw: drawReportCSV},
@@ -109,6 +112,9 @@ type routeView struct {
 	Board       string
 	Report      string
 	Source      string
+	Edit        string // address of its editor, "" if the reader may not change it
+	Ask         *asking
+	Refused     *refusal
 }
 
 type routeVersion struct {
@@ -140,6 +146,10 @@ func drawRoute(x *visit) error {
 		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
 		Board: x.Link(pageOfRoute(stored.Name)+"/board", at+"/Board/"), Report: pageOfRoute(stored.Name) + "/report", Source: at + sourceSuffix(stored.YAML),
 	}
+	if x.Queries.AdministersRoute(x.by, stored.Name) {
+		v.Edit, v.Ask = pageOfRoute(stored.Name)+"/edit", x.askDelete(stored.Name)
+	}
+	v.Refused = x.untold(v.Ask)
 	if x.Queries.MayStart(x.by, stored.Name) {
 		v.Start = pageOfRoute(stored.Name) + "/start"
 	}
@@ -148,7 +158,7 @@ func drawRoute(x *visit) error {
 	}
 	v.About = []aboutLine{{Key: "Name", Value: stored.Name}, {Key: "Version", Value: fmt.Sprint(drawn.Version)}}
 	for i := range slices.Backward(versions) {
-		v.Versions = append(v.Versions, routeVersion{Number: versions[i].Name, Href: at + "/Versions/" + versions[i].Name + ".json", At: versions[i].Created})
+		v.Versions = append(v.Versions, routeVersion{Number: versions[i].Name, Href: pageOfRoute(stored.Name) + "/versions/" + versions[i].Name, At: versions[i].Created})
 		if len(v.Versions) == mostVersions {
 			break
 		}

@@ -55,7 +55,7 @@ func run(root string, check bool) error {
 // build returns the files of dist by name.
 func build(root string) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for _, name := range []string{"app.js", "board.js", "manual.js", "upload.js", "manual.css", "flowdrive.css", "icons.svg", "mark.svg"} {
+	for _, name := range []string{"app.js", "board.js", "editor.js", "manual.js", "upload.js", "manual.css", "flowdrive.css", "icons.svg", "mark.svg"} {
 		content, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return nil, err

@@ -1,0 +1,61 @@
+//go:build browser
+
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestBrowserEditor: a mistake is named with its place as one types, F8 leads there, what
+// was typed survives the end of the session, and what is valid is drawn and stored.
+func TestBrowserEditor(t *testing.T) {
+	g := newRig(t)
+	g.furnish(t)
+	w := g.open(t, 1440)
+	w.visit("/routes/bug/edit")
+	w.logIn("admin", password)
+	w.stop("editor")
+	types := func(from, to string) {
+		eval[bool](w, fmt.Sprintf(`(a => { a.value = a.value.replace(%q, %q); a.dispatchEvent(new Event("input", {bubbles: true})); return true; })(document.querySelector("#f-source"))`, from, to))
+	}
+	types("states:", "statez:")
+	w.until(`document.querySelector("#check a[data-line]")`)
+	w.stop("faults")
+	for range eval[int](w, `[...document.querySelectorAll("#check a[data-line]")].findIndex(a => a.closest("li").textContent.includes("statez")) + 1`) {
+		eval[bool](w, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "F8", bubbles: true, cancelable: true})) || true`)
+	}
+	if got := eval[string](w, `(a => a.value.slice(a.selectionStart, a.selectionEnd))(document.activeElement)`); !strings.HasPrefix(got, "statez") {
+		t.Errorf("F8 leads to %q", got)
+	}
+	w.expect("422")
+	w.then(`document.querySelector("#edit").requestSubmit(document.querySelector("#edit button.main-act"))`)
+	if got := w.text("#refused"); got == "" {
+		t.Error("it is stored with a fault")
+	}
+	w.expect("")
+	types("statez:", "states:")
+	w.until(`document.querySelector("#check svg")`)
+	w.stop("valid")
+
+	types("title: Bug", "title: Bug report")
+	w.until(`document.querySelector("#check h2").textContent === "No fault"`)
+	eval[bool](w, `fetch("/logout", {method: "POST", body: new URLSearchParams({do: "logout"})}).then(() => true)`)
+	w.expect("401")
+	w.then(`document.querySelector("#edit").requestSubmit(document.querySelector("#edit button.main-act"))`)
+	w.visit("/routes/bug/edit")
+	w.logIn("admin", password)
+	w.expect("")
+	eval[bool](w, `document.querySelector(".note button").click() || true`)
+	w.until(`document.querySelector("#f-source").value.includes("title: Bug report") && document.querySelector("#check h2").textContent === "No fault"`)
+	w.then(`document.querySelector("#edit").requestSubmit(document.querySelector("#edit button.main-act"))`)
+	if got := w.text("h1"); got != "Bug report" {
+		t.Errorf("stored it is %q", got)
+	}
+
+	phone := g.open(t, 390)
+	phone.visit("/routes/new")
+	phone.logIn("ann", password)
+	phone.stop("new route on a phone")
+}
