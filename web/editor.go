@@ -394,4 +394,3 @@ func (x *visit) askDelete(name string) *asking {
 	})
 	return out
 }
-
