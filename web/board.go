@@ -82,7 +82,7 @@ func drawBoard(x *visit) error {
 		if !states[i].Listed {
 			continue
 		}
-		l, err := x.lane(r, states[i].Name, i)
+		l, err := x.boardDrawing().lane(r, states[i].Name, i)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func drawBoard(x *visit) error {
 	}
 	v.Filters = []chooser{x.chooser("My part", "role", parts)}
 	if x.asked() == "move" {
-		if err := x.askMove(v); err != nil {
+		if err := x.boardDrawing().askMove(v); err != nil {
 			return err
 		}
 	}
@@ -107,8 +107,13 @@ func drawBoard(x *visit) error {
 // boardFolder returns the path of a board on the drive.
 func boardFolder(name string) string { return routeFolder + "/" + url.PathEscape(name) + "/Board" }
 
+// boardDrawing draws the board of a route.
+type boardDrawing struct{ *visit }
+
+func (x *visit) boardDrawing() boardDrawing { return boardDrawing{x} }
+
 // lane returns the column of a state. The number of the state makes its id.
-func (x *visit) lane(r *route.Route, state string, number int) (lane, error) {
+func (x boardDrawing) lane(r *route.Route, state string, number int) (lane, error) {
 	l := lane{ID: "lane-" + strconv.Itoa(number), Name: state, State: mark{"off", "active", state}}
 	if i := r.State(state); i >= 0 && i < len(r.States) {
 		l.State = markOfState(&r.States[i])
@@ -161,7 +166,7 @@ func compareDue(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-func (x *visit) boardCard(view *engine.CaseView) (boardCard, error) {
+func (x boardDrawing) boardCard(view *engine.CaseView) (boardCard, error) {
 	card := boardCard{caseRow: x.caseRow(view)}
 	ways := waysOf(view)
 	if len(ways) == 0 {
@@ -189,7 +194,7 @@ func waysOf(view *engine.CaseView) (out []cardWay) {
 }
 
 // askMove asks where the card goes that the form or the address names.
-func (x *visit) askMove(v *boardView) error {
+func (x boardDrawing) askMove(v *boardView) error {
 	view, err := x.cardOf(cmp.Or(x.formValue("case"), x.query.Get("case")))
 	if err != nil {
 		return err
@@ -215,7 +220,7 @@ func (x *visit) askMove(v *boardView) error {
 }
 
 // formValue returns a field of the form that was sent, "" before.
-func (x *visit) formValue(name string) string { return x.sent.Get(name) }
+func (x boardDrawing) formValue(name string) string { return x.sent.Get(name) }
 
 func titlesOf(r *route.Route, states []string) (out []string) {
 	for _, s := range states {
@@ -225,7 +230,7 @@ func titlesOf(r *route.Route, states []string) (out []string) {
 }
 
 // cardOf returns the case of that number.
-func (x *visit) cardOf(number string) (*engine.CaseView, error) {
+func (x boardDrawing) cardOf(number string) (*engine.CaseView, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id <= 0 {
 		return nil, errs.New(errs.BadParameter, "case is not the number of a case.")
@@ -244,7 +249,7 @@ func (x *visit) cardOf(number string) (*engine.CaseView, error) {
 // action is meant, else what performs the action. With "to" it is the MOVE in any case,
 // as a mounted drive would do it.
 func moveCard(x *visit, v url.Values) (*act, error) {
-	view, err := x.cardOf(v.Get("case"))
+	view, err := x.boardDrawing().cardOf(v.Get("case"))
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +262,7 @@ func moveCard(x *visit, v url.Values) (*act, error) {
 	}
 	from := cmp.Or(v.Get("from"), view.Case.Status) // as it was drawn
 	if from != view.Case.Status && to == view.Case.Status {
-		return &act{to: x.with("do", "", "case", ""), done: x.movedCard(view)}, nil // it was sent twice
+		return &act{to: x.with("do", "", "case", ""), done: x.boardDrawing().movedCard(view)}, nil // it was sent twice
 	}
 	number := strconv.FormatInt(view.Case.ID, 10)
 	q := taskRequest(url.Values{"case": {number}, "action": {name}, "comment": {comment}}, nil)
@@ -267,7 +272,7 @@ func moveCard(x *visit, v url.Values) (*act, error) {
 		q = driveRequest{Method: "MOVE", Path: at(from), Header: [][2]string{{"Destination", at(to)}}}
 	}
 	return &act{
-		requests: []driveRequest{q}, to: x.with("do", "", "case", ""), done: x.movedCard(view),
+		requests: []driveRequest{q}, to: x.with("do", "", "case", ""), done: x.boardDrawing().movedCard(view),
 		gone: errs.New(errs.ActionNotEnabled, "This cannot be done any more: %s is in %s now.", titleOf(view), stateTitle(view.Route, view.Case.Status)),
 	}, nil
 }
@@ -290,7 +295,7 @@ func onlyWay(view *engine.CaseView, name string) (to string) {
 }
 
 // movedCard says in which state a card is after its move.
-func (x *visit) movedCard(before *engine.CaseView) func([]*driveAnswer) notice {
+func (x boardDrawing) movedCard(before *engine.CaseView) func([]*driveAnswer) notice {
 	return func(answers []*driveAnswer) notice {
 		said := notice{Text: titleOf(before) + " is moved.", Link: fmt.Sprintf("/cases/%d", before.Case.ID), Name: "Open the case"}
 		views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{before.Case.ID})

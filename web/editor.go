@@ -100,7 +100,7 @@ func drawNewRoute(x *visit) error {
 	if x.sent != nil {
 		v.Name = x.sent.Get("name")
 	}
-	return x.drawEditor(v, head{Title: v.Title, Nav: "routes", Path: routeFolder + "/"}, storeNewRoute)
+	return x.editorDrawing().drawEditor(v, head{Title: v.Title, Nav: "routes", Path: routeFolder + "/"}, storeNewRoute)
 }
 
 func drawEditRoute(x *visit) error {
@@ -120,12 +120,17 @@ func drawEditRoute(x *visit) error {
 		v.Match = x.sent.Get("match")
 	}
 	path := routeFolder + "/" + url.PathEscape(stored.Name)
-	return x.drawEditor(v, head{Title: v.Title, Nav: "routes", Path: routeFolder + "/" + v.File, JSON: path + ".json"}, storeRoute)
+	return x.editorDrawing().drawEditor(v, head{Title: v.Title, Nav: "routes", Path: routeFolder + "/" + v.File, JSON: path + ".json"}, storeRoute)
 }
+
+// editorDrawing draws the editor of routes.
+type editorDrawing struct{ *visit }
+
+func (x *visit) editorDrawing() editorDrawing { return editorDrawing{x} }
 
 // drawEditor draws the text that was typed, else what the view has, and what the drive
 // would say to it.
-func (x *visit) drawEditor(v *editorView, h head, store form) error {
+func (x editorDrawing) drawEditor(v *editorView, h head, store form) error {
 	stored := v.Source
 	if x.sent != nil {
 		v.Source, v.Migrate = x.sent.Get("source"), x.sent.Get("migrate") == "true"
@@ -135,7 +140,7 @@ func (x *visit) drawEditor(v *editorView, h head, store form) error {
 	if v.Migrate {
 		sent.Set("migrate", "true")
 	}
-	a, err := store(x, sent)
+	a, err := store(x.visit, sent)
 	if err != nil && asProblem(err) == nil {
 		return err
 	}
@@ -164,7 +169,7 @@ func shownFile(requests []driveRequest, file string) []driveRequest {
 
 // checkOf asks the drive what it would say if a did what it does. refused is why there is
 // no such act.
-func (x *visit) checkOf(v *editorView, a *act, refused error, stored string) (*checkView, error) {
+func (x editorDrawing) checkOf(v *editorView, a *act, refused error, stored string) (*checkView, error) {
 	c := &checkView{Same: !v.New && v.Source == stored && !v.Migrate}
 	if refused != nil {
 		c.Faults = []fault{{Detail: asProblem(refused).Detail}}
@@ -373,7 +378,7 @@ func deleteRoute(x *visit, v url.Values) (*act, error) {
 
 // askDelete returns the form that deletes the route, nil if nobody asks for it. Once the
 // drive has refused because something uses the route, it offers to delete that, too.
-func (x *visit) askDelete(name string) *asking {
+func (x editorDrawing) askDelete(name string) *asking {
 	if x.asked() != "delete" {
 		return nil
 	}

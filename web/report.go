@@ -67,14 +67,14 @@ func drawReport(x *visit) error {
 		Name: r.Route.Name, Title: cmp.Or(r.Route.Title, r.Route.Name), Cut: r.Cut,
 		CSV: pageOfRoute(r.Route.Name) + "/report.csv?figure=",
 	}
-	v.Weeks = x.reportWeeks(r)
+	v.Weeks = x.reportDrawing().reportWeeks(r)
 	v.Bars = barsOfWeeks(v.Weeks)
-	v.States = x.reportStates(r)
-	v.Loads = x.reportLoads(r)
+	v.States = x.reportDrawing().reportStates(r)
+	v.Loads = x.reportDrawing().reportLoads(r)
 	for i := range r.Cases {
 		if c := &r.Cases[i]; c.Ended.IsZero() && !c.Begun.IsZero() {
 			v.Open++
-			if x.isLate(c) {
+			if x.reportDrawing().isLate(c) {
 				v.Overdue++
 			}
 		}
@@ -88,8 +88,13 @@ func drawReport(x *visit) error {
 	return x.draw("report.html", head{Title: "Report: " + v.Title, Nav: "routes", Path: at + ".json"}, v)
 }
 
+// reportDrawing draws the report of a route.
+type reportDrawing struct{ *visit }
+
+func (x *visit) reportDrawing() reportDrawing { return reportDrawing{x} }
+
 // weekOf returns the ISO week of an instant in the zone of the reader, "" of none.
-func (x *visit) weekOf(t time.Time) string {
+func (x reportDrawing) weekOf(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -98,7 +103,7 @@ func (x *visit) weekOf(t time.Time) string {
 }
 
 // reportWeeks counts by week, the oldest first.
-func (x *visit) reportWeeks(r *engine.Report) []reportWeek {
+func (x reportDrawing) reportWeeks(r *engine.Report) []reportWeek {
 	year, month, day := x.now.In(x.Words.zone).Date()
 	sinceMonday := (int(x.now.In(x.Words.zone).Weekday()) + 6) % 7
 	out := make([]reportWeek, reportWeeks)
@@ -159,7 +164,7 @@ func stays() []struct {
 
 // reportStates says how long cases were in each state that they have left, in the order
 // of the route.
-func (x *visit) reportStates(r *engine.Report) (out []reportState) {
+func (x reportDrawing) reportStates(r *engine.Report) (out []reportState) {
 	times := map[string][]time.Duration{}
 	for i := range r.Cases {
 		for _, v := range r.Cases[i].Visits {
@@ -233,7 +238,7 @@ func span(d time.Duration) string {
 }
 
 // isLate reports whether something is overdue in the case.
-func (x *visit) isLate(c *engine.ReportCase) bool {
+func (x reportDrawing) isLate(c *engine.ReportCase) bool {
 	return slices.ContainsFunc(c.Waits, func(w machine.Wait) bool { return late(&w, x.now) })
 }
 
@@ -254,7 +259,7 @@ func loaded(w *machine.Wait) []string {
 const mostLoads = 20
 
 // reportLoads says how much waits for whom, the most first.
-func (x *visit) reportLoads(r *engine.Report) []reportLoad {
+func (x reportDrawing) reportLoads(r *engine.Report) []reportLoad {
 	var out []reportLoad
 	for i := range r.Cases {
 		isLate := map[string]bool{} // by whom the case waits for
@@ -297,7 +302,7 @@ func figures() map[string]struct {
 		rows    func(x *visit, c *engine.ReportCase, week string) [][]string
 	}
 	within := func(x *visit, week string, t time.Time) bool {
-		return !t.IsZero() && (week == "" || x.weekOf(t) == week)
+		return !t.IsZero() && (week == "" || x.reportDrawing().weekOf(t) == week)
 	}
 	instant := func(t time.Time) string {
 		if t.IsZero() {
@@ -362,7 +367,7 @@ func drawReportCSV(x *visit) error {
 		return errs.New(errs.BadParameter, "figure can be %s, not %q.", strings.Join(sortedKeys(all), ", "), name)
 	}
 	if x.query.Has("week") && !isWeek(week) {
-		return errs.New(errs.BadParameter, "week is not a week such as %s.", x.weekOf(x.now))
+		return errs.New(errs.BadParameter, "week is not a week such as %s.", x.reportDrawing().weekOf(x.now))
 	}
 	r, err := x.Queries.Report(x.r.Context(), x.by, x.r.PathValue("name"))
 	if err != nil {

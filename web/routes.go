@@ -147,7 +147,7 @@ func drawRoute(x *visit) error {
 		Board: x.Link(pageOfRoute(stored.Name)+"/board", at+"/Board/"), Report: pageOfRoute(stored.Name) + "/report", Source: at + sourceSuffix(stored.YAML),
 	}
 	if x.Queries.AdministersRoute(x.by, stored.Name) {
-		v.Edit, v.Ask = pageOfRoute(stored.Name)+"/edit", x.askDelete(stored.Name)
+		v.Edit, v.Ask = pageOfRoute(stored.Name)+"/edit", x.editorDrawing().askDelete(stored.Name)
 	}
 	v.Refused = x.untold(v.Ask)
 	if x.Queries.MayStart(x.by, stored.Name) {
