@@ -31,7 +31,6 @@ import (
 	"flowdrive/server"
 	"flowdrive/store"
 	"flowdrive/store/contentrows"
-	"flowdrive/store/sqlite"
 )
 
 // app is everything on one data folder, wired.
@@ -43,7 +42,8 @@ type app struct {
 	backups  *backups     // nil: none
 	told     *serverWatch // tells administrators what is wrong with the server
 	unclean  bool         // the last server on the data folder was not stopped in good order
-	db       *sqlite.DB
+	db       database
+	lost     func() <-chan struct{} // of a database that can be lost: closed then
 	contents attach.Keeper
 	rows     *contentrows.Rows // of contents in the database that nodes share; nil: there is none
 	engine   *engine.Engine

@@ -55,6 +55,12 @@ func explainDatabase(data string, err error) error {
 // openDatabase opens the database of the data folder. It looks what the last stop has
 // left, and copies the database before its schema is changed.
 func (a *app) openDatabase(ctx context.Context) error {
+	if a.settings.database.address != "" {
+		if a.told == nil {
+			a.told = newServerWatch(a.log)
+		}
+		return a.openPostgres(ctx)
+	}
 	data := a.settings.data
 	if err := checkDatabase(data); err != nil {
 		return err
@@ -86,8 +92,12 @@ func (a *app) openDatabase(ctx context.Context) error {
 	if copied != "" {
 		a.log.Info().Str("copy", copied).Msg("database: its schema is brought up to date; a copy of what it was is kept")
 	}
-	a.db, err = sqlite.Open(ctx, path, sqlite.Options{Volatile: a.settings.rehearsal})
-	return explainDatabase(data, err)
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Volatile: a.settings.rehearsal})
+	if err != nil {
+		return explainDatabase(data, err)
+	}
+	a.db = db
+	return nil
 }
 
 // quickCheckSize is how large a database may be, in bytes, to be looked through before

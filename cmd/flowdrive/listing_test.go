@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"flowdrive/store/sqlite"
 )
 
 // TestPropfindStatements: a listing takes at most three statements besides
@@ -23,9 +25,13 @@ func TestPropfindStatements(t *testing.T) {
 			}
 		}
 		ask := func(path, depth, body string, members int) (statements int64) {
-			before := s.db.Stats()
+			db, ok := s.db.(*sqlite.DB)
+			if !ok {
+				t.Fatalf("the database is a %T", s.db)
+			}
+			before := db.Stats()
 			w := s.as("admin", "PROPFIND", path, body, "Depth", depth)
-			after := s.db.Stats()
+			after := db.Stats()
 			if n := strings.Count(w.Body.String(), "<D:response>"); w.Code != http.StatusMultiStatus || n <= members {
 				t.Errorf("%s: %d, %d members", path, w.Code, n)
 			}

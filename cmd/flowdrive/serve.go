@@ -33,24 +33,36 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("listen: %w", err)
 			}
+			if s.database.address != "" {
+				return serveNode(cmd, &s, listener)
+			}
 			a, err := openApp(cmd.Context(), &s, cmd.ErrOrStderr())
 			if err != nil {
 				return closing(listener, err)
 			}
-			server.CatchLibraryLog(a.log)
-			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
-				a.log.Warn().Msg("settings: " + text)
-			}
-			a.reread = func() (*settings, []string, error) { return reread(cmd) }
-			defer a.catchReloads(cmd.Context())()
-			defer context.AfterFunc(cmd.Context(), func() { _ = a.supervisor.stopping() })() // systemd sees the end, too
-			return a.serve(cmd.Context(), func() error {
-				return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
-			}, listener)
+			return serveApp(cmd.Context(), cmd, a, listener, new(bool))
 		},
 	}
 	s.register(cmd.Flags())
 	return cmd
+}
+
+// serveApp serves until ctx ends. It greets unless that was done before.
+func serveApp(ctx context.Context, cmd *cobra.Command, a *app, listener net.Listener, greeted *bool) error {
+	server.CatchLibraryLog(a.log)
+	for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
+		a.log.Warn().Msg("settings: " + text)
+	}
+	a.reread = func() (*settings, []string, error) { return reread(cmd) }
+	defer a.catchReloads(ctx)()
+	defer context.AfterFunc(cmd.Context(), func() { _ = a.supervisor.stopping() })() // systemd sees the end, too
+	return a.serve(ctx, func() error {
+		if *greeted {
+			return nil
+		}
+		*greeted = true
+		return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
+	}, listener)
 }
 
 func closing(c io.Closer, err error) error {
@@ -86,7 +98,11 @@ func (a *app) news() string {
 	if !a.founded {
 		return ""
 	}
-	text := fmt.Sprintf("Made the data folder %s with the user admin, the team core and the example routes.\n", a.settings.data)
+	made := "the data folder " + a.settings.data
+	if a.settings.database.address != "" {
+		made = "the tables of the database"
+	}
+	text := fmt.Sprintf("Made %s with the user admin, the team core and the example routes.\n", made)
 	if a.password == "" {
 		return text + "The password of admin is the one in FLOWDRIVE_ADMIN_PASSWORD.\n"
 	}

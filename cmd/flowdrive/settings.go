@@ -25,7 +25,7 @@ import (
 type settings struct {
 	addr           string
 	data           string
-	db             string
+	database       databaseSettings
 	contents       string
 	sandbox        string
 	timezone       string
@@ -74,7 +74,7 @@ type settings struct {
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	s.registerData(flags)
-	flags.StringVar(&s.db, "db", "", "URL of the database (default: SQLite in the data folder)")
+	s.database.register(flags)
 	registerContents(flags, &s.contents)
 	flags.StringVar(&s.sandbox, "sandbox", "", "rehearse with a clock that starts at this instant and stands still")
 	flags.StringVar(&s.timezone, "timezone", "UTC", "time zone of dates that are written without one, such as Europe/Berlin")
@@ -128,8 +128,11 @@ func (s *settings) validate() error {
 // addressErr says what is wrong with where the server listens and keeps its data.
 func (s *settings) addressErr() error {
 	var wrong []error
-	if s.db != "" {
-		wrong = append(wrong, usageError{errors.New("--db: databases other than SQLite in the data folder are not built yet; leave --db out")})
+	if err := s.database.fault(); err != nil {
+		wrong = append(wrong, err)
+	}
+	if s.database.address != "" && s.backup.to != "" {
+		wrong = append(wrong, usageError{errors.New("--backup-to: a PostgreSQL database is backed up with its own means, such as pg_dump or pgBackRest; leave it out with --db")})
 	}
 	if (s.tlsCert == "") != (s.tlsKey == "") {
 		wrong = append(wrong, usageError{errors.New("--tls-cert and --tls-key go together")})

@@ -57,7 +57,7 @@ func From(tb testing.TB, template *Template) string {
 		if template.err = start(); template.err != nil {
 			return
 		}
-		if template.err = execute(tb.Context(), "CREATE DATABASE "+template.name); template.err == nil {
+		if template.err = execute(tb.Context(), address("postgres"), "CREATE DATABASE "+template.name); template.err == nil {
 			template.err = template.Fill(address(template.name))
 		}
 	})
@@ -82,11 +82,11 @@ func newDatabase(tb testing.TB, template string) string {
 	if template != "" {
 		create += " TEMPLATE " + template
 	}
-	if err := execute(tb.Context(), create); err != nil {
+	if err := execute(tb.Context(), address("postgres"), create); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := execute(context.Background(), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+		if err := execute(context.Background(), address("postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			tb.Logf("drop the database: %v", err)
 		}
 	})
@@ -110,8 +110,16 @@ func address(database string) string {
 	return u.String()
 }
 
-func execute(ctx context.Context, query string) error {
-	c, err := pgconn.Connect(ctx, address("postgres"))
+// Execute runs statements in the database at an address.
+func Execute(tb testing.TB, address, query string) {
+	tb.Helper()
+	if err := execute(tb.Context(), address, query); err != nil {
+		tb.Fatalf("%s: %v", query, err)
+	}
+}
+
+func execute(ctx context.Context, address, query string) error {
+	c, err := pgconn.Connect(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -217,7 +225,7 @@ func (s *server) await(ctx context.Context) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		err := execute(ctx, "SELECT 1")
+		err := execute(ctx, address("postgres"), "SELECT 1")
 		if err == nil {
 			return nil
 		}

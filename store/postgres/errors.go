@@ -95,7 +95,7 @@ func judgeConnect(to *pgconn.Config, err error) error {
 		if strings.Contains(err.Error(), "server refused TLS connection") {
 			return refused{refusal("The database at %s does not speak TLS; add sslmode=disable to --db if the way to it is safe.", place(to))}
 		}
-		return failure("connect to the database", err)
+		return away(err)
 	}
 	switch e.Code {
 	case "28P01", "28000":
@@ -105,5 +105,10 @@ func judgeConnect(to *pgconn.Config, err error) error {
 	case "42501":
 		return refused{refusal("The user %q may not use the database %q at %s: %s.", to.User, to.Database, place(to), e.Message)}
 	}
-	return failure("connect to the database", err)
+	return away(err)
+}
+
+// away returns that a connection could not be made for now.
+func away(err error) error {
+	return &errs.Error{Kind: errs.Unavailable, Detail: detailLost, Err: errs.Wrap("connect to the database", err)}
 }
