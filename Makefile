@@ -105,6 +105,10 @@ sbom: ## dist/sbom.cdx.json: the bill of materials, CycloneDX
 	@mkdir -p dist
 	go run ./internal/licenses -sbom >dist/sbom.cdx.json
 
+.PHONY: packages
+packages: ## dist/: .deb, .rpm, static program, OCI image, SBOM, notices, sums (VERSION=1.2.3, ARCHS="amd64 arm64")
+	@VERSION="$(VERSION)" ARCHS="$(ARCHS)" .ci/packages.sh
+
 .PHONY: reproducible
 reproducible: ## make build in two folders, and compare the bytes
 	FLOWDRIVE_BUILD_TWICE=1 go test -count=1 -run=TestTwoBuilds ./cmd/flowdrive

@@ -1,0 +1,8 @@
+#!/bin/sh
+# After the files of a new version are there: a server that runs is started again. A
+# first installation starts nothing; whoever installs says when.
+set -e
+if [ -d /run/systemd/system ]; then
+	systemctl --system daemon-reload || true
+	systemctl try-restart flowdrive.service || true
+fi
