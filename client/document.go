@@ -110,7 +110,7 @@ func putForForm[T any, P keeper[T]](ctx context.Context, c *Client, r request) (
 	r.method = http.MethodPut
 	r.header = withHeader(r.header, "Prefer", "return=representation")
 	body, _, err := c.read(ctx, r.keyed())
-	if err != nil {
+	if err != nil || len(body) == 0 { // a scenario has no complete form
 		var none T
 		return none, err
 	}

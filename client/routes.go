@@ -75,7 +75,8 @@ func (c *Client) RouteSource(ctx context.Context, name string) (source []byte, f
 }
 
 // PutRoute stores a route, JSON or YAML by the name's ending, or its scenario:
-// "bug.yaml", "bug.scenario.yaml". What is returned has the warnings of a route.
+// "bug.yaml", "bug.scenario.yaml". What is returned has the warnings of a route; for a
+// scenario it is empty.
 func (c *Client) PutRoute(ctx context.Context, file string, document []byte, o PutOptions) (Route, error) {
 	return putForForm[Route](ctx, c, o.request(routes+file, document))
 }
