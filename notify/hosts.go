@@ -250,5 +250,5 @@ func (g *Gateway) RefusesURL(text string) string {
 	if err != nil {
 		return "is not a URL"
 	}
-	return g.Hosts.refuses(u)
+	return g.hosts().refuses(u)
 }

@@ -129,3 +129,24 @@ func FuzzParseHosts(f *testing.F) {
 		}
 	})
 }
+
+// TestAllow: what may be reached changes while the gateway is used.
+func TestAllow(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, Config{Hosts: allow(t, "before.example")})
+	const before, after = "https://before.example/", "https://after.example/"
+	if g.RefusesURL(before) != "" || g.RefusesURL(after) == "" {
+		t.Errorf("at first: %q, %q", g.RefusesURL(before), g.RefusesURL(after))
+	}
+	domains, err := ParseDomains([]string{"example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Allow(allow(t, "after.example"), domains)
+	if g.RefusesURL(before) == "" || g.RefusesURL(after) != "" {
+		t.Errorf("after the change: %q, %q", g.RefusesURL(before), g.RefusesURL(after))
+	}
+	if len(g.domains().items) != 1 {
+		t.Errorf("domains: %+v", g.domains())
+	}
+}

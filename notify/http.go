@@ -72,7 +72,7 @@ func (g *Gateway) dial(ctx context.Context, network, address string) (net.Conn, 
 	t := targetOf(&url.URL{Host: address})
 	d := net.Dialer{Timeout: g.limits.call, Resolver: g.Resolver, ControlContext: func(_ context.Context, _, at string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(at)
-		if err != nil || !g.Hosts.permits(t, to) {
+		if err != nil || !g.hosts().permits(t, to) {
 			return &forbidden{address: at}
 		}
 		return nil
@@ -98,7 +98,7 @@ func (g *Gateway) call(ctx context.Context, id string, c *outbox.HTTPCall, secre
 	}
 	next := request{method: c.Method, url: first, body: c.Body, hidden: secrets}
 	for redirects := 0; ; redirects++ {
-		if reason := g.Hosts.refuses(next.url); reason != "" {
+		if reason := g.hosts().refuses(next.url); reason != "" {
 			return nil, final("%s: %s", place(next.url), reason)
 		}
 		r, err := g.prepare(ctx, id, c, next, sameHost(first, next.url))

@@ -108,7 +108,7 @@ func (g *Gateway) RefusesAddress(address string) string {
 		return "is not an e-mail address"
 	}
 	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
-	if slices.ContainsFunc(g.Domains.items, func(p pattern) bool { return p.matches(domain) }) {
+	if slices.ContainsFunc(g.domains().items, func(p pattern) bool { return p.matches(domain) }) {
 		return ""
 	}
 	return fmt.Sprintf("mails go to users, and not to addresses at %s; an administrator allows them with the setting mail-domain", domain)

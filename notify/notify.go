@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/rs/zerolog"
@@ -48,6 +49,7 @@ type Config struct {
 // Gateway is the engine's way out.
 type Gateway struct {
 	Config
+	allowed   atomic.Pointer[allowed]
 	transport *http.Transport
 	limits    limits
 	sent      receipts
@@ -57,8 +59,25 @@ type Gateway struct {
 func New(c Config) *Gateway {
 	g := &Gateway{Config: c, limits: defaultLimits()}
 	g.transport = g.newTransport()
+	g.Allow(c.Hosts, c.Domains)
 	return g
 }
+
+// allowed is what may be reached, and can change while the gateway is used.
+type allowed struct {
+	hosts   Hosts
+	domains Domains
+}
+
+// Allow replaces the hosts that may be called and the domains to which mails may go. A
+// call that is under way is not broken off.
+func (g *Gateway) Allow(hosts Hosts, domains Domains) {
+	g.allowed.Store(&allowed{hosts, domains})
+	g.transport.CloseIdleConnections() // what is kept open may lead where nobody may go any more
+}
+
+func (g *Gateway) hosts() Hosts     { return g.allowed.Load().hosts }
+func (g *Gateway) domains() Domains { return g.allowed.Load().domains }
 
 // Close closes the connections that are kept for further calls.
 func (g *Gateway) Close() { g.transport.CloseIdleConnections() }

@@ -131,7 +131,7 @@ func (g *Gateway) wrongSecretURL(text string) string {
 		return "is not an address such as https://example.org/x"
 	case u.User != nil:
 		return "is an address with a user and password; give them by the header Authorization"
-	case g.Hosts.refuses(u) != "":
+	case g.hosts().refuses(u) != "":
 		return "is an address at a host that routes may not call; an administrator allows it with the setting allow-host"
 	}
 	return ""

@@ -3,13 +3,48 @@ package server
 import (
 	"crypto/tls"
 	"fmt"
+	"os"
+	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Certificate is the server's own, from files that others renew.
 type Certificate struct {
 	certFile, keyFile string
 	current           atomic.Pointer[tls.Certificate]
+
+	mu   sync.Mutex
+	seen [2]fileState // of the files of current
+}
+
+// fileState tells whether a file has changed.
+type fileState struct {
+	modified time.Time
+	size     int64
+}
+
+// states returns the states of both files. That of a file that is not there is zero.
+func (c *Certificate) states() (now [2]fileState) {
+	for i, path := range [...]string{c.certFile, c.keyFile} {
+		if info, err := os.Stat(path); err == nil {
+			now[i] = fileState{info.ModTime(), info.Size()}
+		}
+	}
+	return now
+}
+
+// ReloadIfChanged reloads if a file is not what it was when the certificate was taken,
+// and reports whether it has. Errors are those of Reload.
+func (c *Certificate) ReloadIfChanged() (changed bool, err error) {
+	c.mu.Lock()
+	same := c.states() == c.seen
+	c.mu.Unlock()
+	if same {
+		return false, nil
+	}
+	err = c.Reload()
+	return err == nil, err
 }
 
 // LoadCertificate reads the PEM files of a certificate chain and its key. It
@@ -25,11 +60,15 @@ func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 // Reload reads the files again. If they cannot be used, it returns an error and
 // the certificate stays as it was.
 func (c *Certificate) Reload() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.states() // what changes while it is read is read again
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
 		return fmt.Errorf("the certificate %s with the key %s: %w", c.certFile, c.keyFile, err)
 	}
 	c.current.Store(&pair)
+	c.seen = before
 	return nil
 }
 

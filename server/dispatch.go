@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -170,7 +171,14 @@ func checkSite(r *http.Request) error {
 	return errs.New(errs.NotAllowed, "A page of another site may not change anything here.")
 }
 
-// ready answers /readyz. Why the server is not ready is for the log.
+// Part is how a part of the server is.
+type Part struct {
+	Name string
+	Says string // in a few words that anybody may read; "" if all is well
+}
+
+// ready answers /readyz. Why the server is not ready is for the log. Parts that are not
+// well are named; people can work all the same, so that the status does not depend on them.
 func (s *Server) ready(x *exchange, r *http.Request) error {
 	if s.draining.Load() {
 		return errs.New(errs.Unavailable, "The server is stopping.")
@@ -180,7 +188,13 @@ func (s *Server) ready(x *exchange, r *http.Request) error {
 			return &errs.Error{Kind: errs.Unavailable, Detail: "The server is not ready.", Err: err}
 		}
 	}
-	return reply(x, r, "text/plain; charset=utf-8", []byte("ready\n"))
+	body := []byte("ready\n")
+	if s.config.Parts != nil {
+		for _, part := range s.config.Parts(r.Context()) {
+			body = fmt.Appendf(body, "%s: %s\n", part.Name, cmp.Or(part.Says, "ok"))
+		}
+	}
+	return reply(x, r, "text/plain; charset=utf-8", body)
 }
 
 func (s *Server) scrapeMetrics(x *exchange, r *http.Request) error {

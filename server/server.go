@@ -45,16 +45,17 @@ type Config struct {
 
 	Hooks Hooks // takes requests to hooks; nil: there are none
 
-	Audit          Auditor                     // is told what was refused; may be nil
-	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
-	Ready          func(context.Context) error // says why not; nil: always ready
-	TrustedProxies []netip.Prefix              // whose X-Forwarded-For counts
-	TLS            *tls.Config                 // nil: plain HTTP, on loopback
-	InsecureHTTP   bool                        // plain HTTP on any address
-	Drain          time.Duration               // for requests in flight at the end; 15 s by default
-	Memory         *Memory                     // that requests share; nil: as much as there is
-	Limits         Limits                      // in force from the start; see SetLimits
-	Names          []string                    // hosts by which clients call the server on loopback, beside loopback's own; see checkHost
+	Audit          Auditor                      // is told what was refused; may be nil
+	Clock          http.Handler                 // serves /clock; nil: 404, as outside a sandbox
+	Ready          func(context.Context) error  // says why not; nil: always ready
+	Parts          func(context.Context) []Part // of the server, and how they are, for /readyz; nil: none
+	TrustedProxies []netip.Prefix               // whose X-Forwarded-For counts
+	TLS            *tls.Config                  // nil: plain HTTP, on loopback
+	InsecureHTTP   bool                         // plain HTTP on any address
+	Drain          time.Duration                // for requests in flight at the end; 15 s by default
+	Memory         *Memory                      // that requests share; nil: as much as there is
+	Limits         Limits                       // in force from the start; see SetLimits
+	Names          []string                     // hosts by which clients call the server on loopback, beside loopback's own; see checkHost
 }
 
 // check returns the configuration with its defaults, or an error that names
@@ -164,10 +165,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["X-Request-Id"] = x.id[:]
 	h["X-Content-Type-Options"] = nosniff
+	if r.TLS != nil {
+		h["Strict-Transport-Security"] = onlyTLS
+	}
 	if err := s.answer(x, r); err != nil {
 		WriteError(x, r, err)
 	}
 }
 
-// nosniff is a header's value that no handler changes in place.
-var nosniff = []string{"nosniff"}
+// Values of headers that no handler changes in place.
+var (
+	nosniff = []string{"nosniff"}
+	onlyTLS = []string{"max-age=31536000"} // RFC 6797: for a year nothing but HTTPS
+)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -265,7 +266,12 @@ func TestCrossSite(t *testing.T) {
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	var ready error
-	x := newRig(t, func(c *Config) { c.Ready = func(context.Context) error { return ready } })
+	x := newRig(t, func(c *Config) {
+		c.Ready = func(context.Context) error { return ready }
+		c.Parts = func(context.Context) []Part {
+			return []Part{{Name: "disk"}, {Name: "backup", Says: "the last one was not made"}}
+		}
+	})
 	ready = errors.New("no database at secret-host")
 	resp := x.do(request("GET", "/readyz", ""))
 	if body := resp.Body.String(); resp.Code != 503 || strings.Contains(body, "secret") || resp.Header().Get("Retry-After") == "" {
@@ -275,8 +281,8 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("the log does not say why: %s", x.log)
 	}
 	ready = nil
-	if resp := x.do(request("GET", "/readyz", "")); resp.Code != 200 {
-		t.Errorf("%d; want 200", resp.Code)
+	if resp := x.do(request("GET", "/readyz", "")); resp.Code != 200 || resp.Body.String() != "ready\ndisk: ok\nbackup: the last one was not made\n" {
+		t.Errorf("%d %s; want 200 and the parts", resp.Code, resp.Body)
 	}
 	x.draining.Store(true)
 	for target, want := range map[string]int{"/healthz": 200, "/version": 200, "/readyz": 503, "/dav/": 503, "/clock": 503, "/dav/..": 400} {
@@ -418,5 +424,20 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 	if _, err := New(full()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOnlyTLS: browsers that have come by TLS are told to come by nothing else.
+func TestOnlyTLS(t *testing.T) {
+	t.Parallel()
+	x := newRig(t, nil)
+	const header = "Strict-Transport-Security"
+	r := request("GET", "/dav/x", "")
+	if got := x.do(r).Header().Get(header); got != "" {
+		t.Errorf("plain: %q", got)
+	}
+	r.TLS = &tls.ConnectionState{}
+	if got := x.do(r).Header().Get(header); got != "max-age=31536000" {
+		t.Errorf("by TLS: %q", got)
 	}
 }

@@ -39,7 +39,8 @@ type app struct {
 	log      zerolog.Logger
 	unlock   func() error
 	disk     *disk
-	backups  *backups     // nil: none
+	backups  *backups // nil: none
+	figures  *figures
 	told     *serverWatch // tells administrators what is wrong with the server
 	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       database
@@ -142,7 +143,8 @@ func (a *app) open(ctx context.Context) error {
 		},
 	})
 	a.told.engine = a.engine
-	if err := registry.Register(newFigures(a)); err != nil {
+	a.figures = newFigures(a)
+	if err := registry.Register(a.figures); err != nil {
 		return err
 	}
 	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now)
@@ -187,7 +189,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 	}
 	cfg := server.Config{
 		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version(),
-		Drive: a.disk.guard(a.drive), Ready: a.disk.ready(a.engine.Ready), TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
+		Drive: a.disk.guard(a.drive), Ready: a.disk.ready(a.engine.Ready), Parts: a.parts, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 		Memory: a.settings.memory(), Limits: a.settings.limits(), Names: a.settings.names(),
 	}
 	if a.sandbox != nil {
@@ -326,7 +328,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.watch, a.told.run)
+		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.watch, a.told.run, a.followCertificate)
 	}
 	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {

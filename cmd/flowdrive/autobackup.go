@@ -52,10 +52,10 @@ type backups struct {
 	log    zerolog.Logger
 	now    func() time.Time
 
-	last   atomic.Int64 // when the last good one was, in seconds since 1970, 0: not since the start
-	failed atomic.Bool  // the last try
-	since  time.Time    // of what is not in a backup: the last good one, or the start
-	late   bool         // it was said
+	last    atomic.Int64 // when the last good one was, in seconds since 1970, 0: not since the start
+	failed  atomic.Bool  // the last try
+	since   time.Time    // of what is not in a backup: the last good one, or the start
+	overdue atomic.Bool  // it was said that the last good one is too old
 
 	note func(engine.ServerPart, string) // tells administrators
 }
@@ -138,21 +138,22 @@ func (b *backups) make(ctx context.Context) {
 		b.note(engine.ServerBackup, "it was not made, or is not complete: "+err.Error())
 		return
 	}
-	if b.failed.Swap(false) || b.late {
+	if b.failed.Swap(false) || b.overdue.Load() {
 		b.log.Info().Msg("backup: they are made again")
 	}
 	b.note(engine.ServerBackup, "")
-	b.since, b.late = r.Instant, false
+	b.since = r.Instant
+	b.overdue.Store(false)
 	b.last.Store(r.Instant.Unix())
 	b.log.Info().Str("path", r.Path).Int64("bytes", r.Bytes).Int("files", len(r.Files)).Int("linked", r.Linked).Strs("removed", r.Removed).Msg("backup: made")
 }
 
 // noteLate says once if the last good backup is two periods old.
 func (b *backups) noteLate(now time.Time) {
-	if b.late || !b.at.Next(b.at.Next(b.since)).Before(now) {
+	if b.overdue.Load() || !b.at.Next(b.at.Next(b.since)).Before(now) {
 		return
 	}
-	b.late = true
+	b.overdue.Store(true)
 	b.log.Error().Time("last", b.since).Msg("backup: the last good one is more than two periods old")
 	b.note(engine.ServerBackup, "the last good one is more than two periods old: "+b.since.UTC().Format(time.RFC3339))
 }

@@ -81,12 +81,37 @@ func sameValue(a, b pflag.Value) bool {
 	return a.String() == b.String()
 }
 
-// levelFlag is the setting that counts at once when the settings are read again.
-const levelFlag = "log-level"
+// countsAtOnce reports whether a setting counts when the settings are read again; the
+// others count after a restart.
+func countsAtOnce(name string) bool {
+	switch name {
+	case "log-level", "rate-per-user", "rate-per-address", "max-connections", "connections-per-address", "allow-host", "mail-domain":
+		return true
+	}
+	return false
+}
+
+// apply puts those settings in force that count at once.
+func (a *app) apply(s *settings) error {
+	level, levelErr := s.level()
+	outside, outsideErr := s.outside.gateway()
+	if err := errors.Join(levelErr, outsideErr); err != nil {
+		return err
+	}
+	a.level.set(level)
+	if a.server != nil {
+		a.server.SetLimits(s.limits())
+	}
+	if a.gateway != nil {
+		a.gateway.Allow(outside.Hosts, outside.Domains)
+	}
+	return nil
+}
 
 // reload reads the settings and the certificate again. If anything is wrong with them,
-// it says so in the log, and all stays as it is. Of the settings only the level of the
-// log changes; the log names the others, which count after a restart.
+// it says so in the log, and all stays as it is. Of the settings the level of the log,
+// the limits of requests and connections and the lists of what routes may reach change;
+// the log names the others, which count after a restart.
 func (a *app) reload() {
 	var s *settings
 	var changed []string
@@ -107,10 +132,11 @@ func (a *app) reload() {
 		}
 	}
 	if s != nil {
-		if level, err := s.level(); err == nil {
-			a.level.set(level)
+		if err := a.apply(s); err != nil {
+			a.log.Error().Err(err).Msg("settings: what was read again is wrong; all stays as it was")
+			return
 		}
-		changed = slices.DeleteFunc(changed, func(name string) bool { return name == levelFlag })
+		changed = slices.DeleteFunc(changed, countsAtOnce)
 	}
 	said := a.log.Info().Bool("certificate", a.certificate != nil)
 	if len(changed) > 0 {
@@ -133,6 +159,34 @@ func (a *app) reloadOn(ctx context.Context, signals <-chan os.Signal) {
 		a.reload()
 		if err := a.supervisor.ready(); err != nil {
 			a.log.Warn().Err(err).Msg("server: could not tell systemd that it is ready again")
+		}
+	}
+}
+
+// certificateInterval is how often the files of the certificate are looked at.
+const certificateInterval = 20 * time.Second
+
+// followCertificate takes a certificate that was renewed without a signal, until ctx ends.
+func (a *app) followCertificate(ctx context.Context) error {
+	if a.certificate == nil {
+		return nil
+	}
+	tick := time.NewTicker(certificateInterval)
+	defer tick.Stop()
+	said := ""
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		switch changed, err := a.certificate.ReloadIfChanged(); {
+		case err != nil && err.Error() != said:
+			said = err.Error()
+			a.log.Error().Err(err).Msg("server: the certificate has changed and cannot be used; the one before is served")
+		case changed:
+			said = ""
+			a.log.Info().Msg("server: serves the certificate that was renewed")
 		}
 	}
 }

@@ -9,10 +9,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -107,4 +111,100 @@ func TestReload(t *testing.T) {
 	if reload(); !strings.Contains(log.String(), `"certificate":false`) {
 		t.Errorf("without a certificate: %s", &log)
 	}
+}
+
+// TestRenewedCertificateIsNoticed: a renewed certificate is taken without a signal, and
+// one that cannot be used is not.
+func TestRenewedCertificateIsNoticed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	certFile, keyFile := certificateFiles(t, folder, 1)
+	certificate, err := server.LoadCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := time.Unix(1<<30, 0)
+	renew := func(change func()) (bool, error) {
+		change()
+		step = step.Add(time.Second) // however coarse the times of the file system are
+		for _, path := range []string{certFile, keyFile} {
+			if err := os.Chtimes(path, step, step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return certificate.ReloadIfChanged()
+	}
+	if changed, err := renew(func() { certificateFiles(t, folder, 2) }); !changed || err != nil {
+		t.Errorf("renewed: %v, %v", changed, err)
+	}
+	if changed, err := certificate.ReloadIfChanged(); changed || err != nil {
+		t.Errorf("not renewed: %v, %v", changed, err)
+	}
+	half := func() {
+		if err := os.WriteFile(keyFile, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if changed, err := renew(half); changed || err == nil {
+		t.Errorf("half renewed: %v, %v", changed, err)
+	}
+	if changed, err := renew(func() { certificateFiles(t, folder, 3) }); !changed || err != nil {
+		t.Errorf("wholly renewed: %v, %v", changed, err)
+	}
+}
+
+// TestReloadUnderLoad: settings are read again while requests are answered, and none of
+// these fails. The limits and allow lists count from then on.
+func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
+	data, config := t.TempDir(), filepath.Join(t.TempDir(), "config.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(config, []byte("log-level: warn\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	p := startServe(t, exec.Command("flowdrive", "serve", "--config", config, "--addr", "127.0.0.1:0", "--data", data))
+	hangUp := func() {
+		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Error(err)
+		}
+	}
+	const clients, each = 4, 60
+	var group sync.WaitGroup
+	for client := range clients {
+		group.Go(func() {
+			for i := range each {
+				if client == 0 && i%6 == 0 {
+					hangUp()
+				}
+				if a, err := p.do(t.Context(), http.MethodGet, "/dav/Workflow/.ls", ""); err != nil || a.status != http.StatusOK {
+					t.Errorf("request %d of %d: %v, %v", i, client, a, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+
+	if a := p.must2(t, http.MethodGet, "/readyz"); !strings.Contains(string(a.body), "outbox: ok") {
+		t.Errorf("/readyz: %v", a)
+	}
+	write("rate-per-user: 1/s,2\n")
+	hangUp()
+	eventually(t, 10*time.Second, func() string {
+		if a, err := p.do(t.Context(), http.MethodGet, "/dav/Workflow/.ls", ""); err != nil || a.status != http.StatusTooManyRequests {
+			return fmt.Sprint(a, err)
+		}
+		return ""
+	})
+	write("rate-per-user: off\n")
+	hangUp()
+	eventually(t, 10*time.Second, func() string {
+		for range 5 {
+			if a, err := p.do(t.Context(), http.MethodGet, "/dav/Workflow/.ls", ""); err != nil || a.status != http.StatusOK {
+				return fmt.Sprint(a, err)
+			}
+		}
+		return ""
+	})
 }

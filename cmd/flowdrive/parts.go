@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"flowdrive/server"
+)
+
+// From so long on a part of the server is not well.
+const (
+	sweeperLate = time.Minute // what is due by itself waits
+	outboxLate  = time.Hour   // the oldest delivery waits
+)
+
+// parts says how the parts of the server are of which people would not notice at once
+// that they do not work: what is due, what goes out, and backups.
+func (a *app) parts(context.Context) []server.Part {
+	late := func(since, now time.Time, most time.Duration, what string) string {
+		if since.IsZero() || now.Sub(since) <= most {
+			return ""
+		}
+		return fmt.Sprintf("%s for %s", what, now.Sub(since).Truncate(time.Second))
+	}
+	sweeper, outbox := "nobody knows: the database was not counted in time", "nobody knows: the database was not counted in time"
+	if read, now, err := a.figures.fresh(); err == nil {
+		sweeper = late(read.Due, now, sweeperLate, "something has been due")
+		outbox = late(read.Oldest, now, outboxLate, "something has waited to be delivered")
+	}
+	disk := ""
+	if wrong := a.disk.wrong.Load(); wrong != nil {
+		disk = *wrong
+	}
+	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}}
+}
+
+// says says what is wrong with the backups, "" for nothing.
+func (b *backups) says() string {
+	switch {
+	case b == nil:
+		return "the server makes none"
+	case b.failed.Load():
+		return "the last one was not made"
+	case b.overdue.Load():
+		return "the last good one is more than two periods old"
+	}
+	return ""
+}
