@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -208,7 +209,7 @@ func TestAppPasswords(t *testing.T) {
 
 	uses := func(want bool, who user, secret string) {
 		t.Helper()
-		if got := w.Accounts.UseAppPassword(who.id(), secret); got != want {
+		if _, got := w.Accounts.UseAppPassword(who.id(), secret); got != want {
 			t.Errorf("%s uses %q: %v; want %v", who.name, secret, got, want)
 		}
 	}
@@ -224,13 +225,17 @@ func TestAppPasswords(t *testing.T) {
 		options    []option
 		kind       errs.Kind
 	}{
-		"a label in use":   {"Tablet", `{}`, nil, errs.NameTaken},
-		"only a new one":   {"tablet", `{}`, []option{ifNew()}, errs.Precondition},
-		"a secret given":   {"x", `{"secret": "mine"}`, nil, errs.Invalid},
-		"no object":        {"x", `[]`, nil, errs.Invalid},
-		"no JSON":          {"x", `{`, nil, errs.NotParseable},
-		"from a device":    {"x", `{}`, []option{onDevice()}, errs.NotAllowed},
-		"on one not there": {"x", `{}`, []option{ifMatch(`"a1.0"`)}, errs.Precondition},
+		"a label in use":      {"Tablet", `{}`, nil, errs.NameTaken},
+		"only a new one":      {"tablet", `{}`, []option{ifNew()}, errs.Precondition},
+		"a secret given":      {"x", `{"secret": "mine"}`, nil, errs.Invalid},
+		"no object":           {"x", `[]`, nil, errs.Invalid},
+		"a scope elsewhere":   {"x", `{"scope": "Admin/Users"}`, nil, errs.Invalid},
+		"a scope of no kind":  {"x", `{"scope": ["read"]}`, nil, errs.Invalid},
+		"an end in words":     {"x", `{"expires": "soon"}`, nil, errs.Invalid},
+		"an end that is past": {"x", `{"expires": "2012-11-09T12:34:56Z"}`, nil, errs.Invalid},
+		"no JSON":             {"x", `{`, nil, errs.NotParseable},
+		"from a device":       {"x", `{}`, []option{onDevice()}, errs.NotAllowed},
+		"on one not there":    {"x", `{}`, []option{ifMatch(`"a1.0"`)}, errs.Precondition},
 	} {
 		_, err := sam.putApp(attempt.label, attempt.doc, attempt.options...)
 		if got := errs.KindOf(err); got != attempt.kind {
@@ -318,7 +323,7 @@ func TestLastUse(t *testing.T) {
 		t.Helper()
 		stop := w.running()
 		for range 10 {
-			if !w.Accounts.UseAppPassword(sam.id(), secret) {
+			if _, ok := w.Accounts.UseAppPassword(sam.id(), secret); !ok {
 				t.Fatal("it is none")
 			}
 		}
@@ -355,4 +360,31 @@ func TestTextsOfUsers(t *testing.T) {
 	_, err = admin.putParty(identity.User, "sam", `{"password": "a\u0007b"}`)
 	w.refused(err, errs.Invalid, "/password range")
 	admin.mustPutParty(identity.User, "sam", `{"fullName": "Sam Österberg", "email": "sam+x@example.org"}`)
+}
+
+// TestAppPasswordsHaveBounds: an app password says for what it is and until when, and
+// logs nobody in after that.
+func TestAppPasswordsHaveBounds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := try(sam.putApp("scanner", `{"scope": "Documents/core/", "expires": "2012-11-10T12:34:56+01:00"}`)).must(w, "PUT of an app password")
+	same(t, "the form", string(out.Form), indented(`{"label":"scanner","created":"2012-11-09T12:34:56Z","lastUsed":null,"scope":"/dav/Documents/core","expires":"2012-11-10T11:34:56Z"}`))
+	var made struct{ Secret string }
+	if err := json.Unmarshal(out.Once, &made); err != nil {
+		t.Fatal(err)
+	}
+	uses := func(want bool) {
+		t.Helper()
+		scope, got := w.Accounts.UseAppPassword(sam.id(), made.Secret)
+		owner, of := w.Accounts.AppPasswordOwner(made.Secret)
+		if got != want || (owner == sam.id()) != want || want && (scope != "/dav/Documents/core" || of != scope) {
+			t.Errorf("it logs in: %t %q, as a token %d %q; want %t", got, scope, owner, of, want)
+		}
+	}
+	uses(true)
+	w.advance(23*time.Hour - time.Second)
+	uses(true)
+	w.advance(time.Second)
+	uses(false)
 }

@@ -32,11 +32,11 @@ type Accounts interface {
 
 	// UseAppPassword reports whether the secret is an app password of the
 	// user, and notes that it is used. What could be none costs nothing.
-	UseAppPassword(id identity.ID, secret string) bool
+	UseAppPassword(id identity.ID, secret string) (scope identity.Scope, ok bool)
 
 	// AppPasswordOwner returns whose app password the secret is, and notes that it
 	// is used; 0 if it is nobody's, or its user is disabled.
-	AppPasswordOwner(secret string) identity.ID
+	AppPasswordOwner(secret string) (identity.ID, identity.Scope)
 
 	// Principal returns the acting view of the user, or the zero Principal if
 	// there is no such user.
@@ -101,7 +101,11 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 		return identity.Principal{}, errs.New(errs.LogIn, "Log in with your user name and password (Basic, UTF-8), or with an app password (Bearer).")
 	}
 	id, encoded, disabled, known := a.accounts.Account(name)
-	device := known && !disabled && a.accounts.UseAppPassword(id, password)
+	var scope identity.Scope
+	var device bool
+	if known && !disabled {
+		scope, device = a.accounts.UseAppPassword(id, password)
+	}
 	if !device {
 		if !known || disabled {
 			encoded = ""
@@ -111,7 +115,7 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 		}
 	}
 	if p := a.accounts.Principal(id); p.ID != 0 {
-		p.Device = device
+		p.Device, p.Scope = device, scope
 		return p, nil
 	}
 	return identity.Principal{}, errNotLoggedIn()
@@ -120,9 +124,9 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 // authenticateToken returns the principal whose app password the token is.
 // Errors: errs.LogIn if there is none.
 func (a *Authenticator) authenticateToken(token string) (identity.Principal, error) {
-	if id := a.accounts.AppPasswordOwner(token); id != 0 {
+	if id, scope := a.accounts.AppPasswordOwner(token); id != 0 {
 		if p := a.accounts.Principal(id); p.ID != 0 {
-			p.Device = true
+			p.Device, p.Scope = true, scope
 			return p, nil
 		}
 	}
@@ -135,19 +139,23 @@ func (a *Authenticator) authenticateToken(token string) (identity.Principal, err
 // checked before.
 func (a *Authenticator) Watch(authorization string) (holds func() bool) {
 	if token, ok := parseBearer(authorization); ok {
-		id := a.accounts.AppPasswordOwner(token)
-		return func() bool { return id != 0 && a.accounts.AppPasswordOwner(token) == id }
+		id, _ := a.accounts.AppPasswordOwner(token)
+		return func() bool {
+			now, _ := a.accounts.AppPasswordOwner(token)
+			return id != 0 && now == id
+		}
 	}
 	name, password, _ := parseBasic(authorization)
 	id, encoded, _, _ := a.accounts.Account(name)
-	device := a.accounts.UseAppPassword(id, password)
+	_, device := a.accounts.UseAppPassword(id, password)
 	return func() bool {
 		now, current, disabled, known := a.accounts.Account(name)
 		switch {
 		case !known || disabled || now != id:
 			return false
 		case device:
-			return a.accounts.UseAppPassword(id, password)
+			_, still := a.accounts.UseAppPassword(id, password)
+			return still
 		}
 		return current == encoded
 	}

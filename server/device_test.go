@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"testing"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // TestAppPasswords: a device's password works beside the user's own, costs no
@@ -105,5 +107,40 @@ func TestConfirm(t *testing.T) {
 	}
 	if err := g.Confirm(t.Context(), "ann", "pässword:with colon"); err != nil {
 		t.Errorf("over no network: %v", err)
+	}
+}
+
+// TestAppPasswordScopes: what an app password is not for is refused, whatever its user
+// may do.
+func TestAppPasswordScopes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		scope        identity.Scope
+		method, path string
+		destination  string
+		refused      bool
+	}{
+		{"all", "PUT", "/dav/Documents/x", "", false},
+		{"read", "PROPFIND", "/dav/", "", false},
+		{"read", "DELETE", "/dav/Documents/x", "", true},
+		{"/dav/Documents/core", "PUT", "/dav/Documents/core/x", "", false},
+		{"/dav/Documents/core", "GET", "/dav/Documents/core/%2e%2e/ann/x", "", true},
+		{"/dav/Documents/core", "GET", "/dav/Documents/core%2f..%2fann/x", "", true},
+		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "http://example.org/dav/Documents/ann/x", true},
+		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "/dav/Documents/core/../ann/x", true},
+		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "http://example.org/dav/Documents/core/y", false},
+		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "::", true},
+		{"/dav/Documents/core", "GET", "/events", "", true},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), test.method, "http://example.org"+test.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.destination != "" {
+			r.Header.Set("Destination", test.destination)
+		}
+		if err := checkScope(test.scope, r); (err != nil) != test.refused {
+			t.Errorf("%q: %s %s to %q: %v", test.scope, test.method, test.path, test.destination, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // answer dispatches a request, in the order of
@@ -93,8 +94,30 @@ func (s *Server) logIn(x *exchange, r *http.Request) error {
 		if err := checkSite(r); err != nil {
 			return err
 		}
+		if err := checkScope(p.Scope, r); err != nil {
+			return cmp.Or(s.withinRate(x), err)
+		}
 	}
 	return s.withinRate(x)
+}
+
+// checkScope refuses what the app password of the request is not for.
+func checkScope(scope identity.Scope, r *http.Request) error {
+	to := ""
+	if text := r.Header.Get("Destination"); text != "" {
+		u, err := url.Parse(text)
+		if err != nil {
+			return errs.New(errs.BadParameter, "The header Destination is not a valid address.")
+		}
+		to = u.Path
+	}
+	if scope.Allows(r.Method, r.URL.Path, to) {
+		return nil
+	}
+	if scope == identity.ScopeRead {
+		return errs.New(errs.NotAllowed, "This app password is only for reading; log in with one whose scope is all.")
+	}
+	return errs.New(errs.NotAllowed, "This app password is only for %s and what is below it.", scope)
 }
 
 // dispatch hands the request of a known caller to the part of the tree that

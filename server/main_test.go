@@ -47,6 +47,7 @@ type account struct {
 	disabled bool
 	admin    bool
 	app      string // an app password
+	scope    identity.Scope
 }
 
 func newAccounts() *accounts {
@@ -74,26 +75,26 @@ func (a *accounts) Account(name string) (id identity.ID, hash string, disabled, 
 	return u.id, u.hash, u.disabled, ok
 }
 
-func (a *accounts) UseAppPassword(id identity.ID, secret string) bool {
+func (a *accounts) UseAppPassword(id identity.ID, secret string) (identity.Scope, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, u := range a.users {
 		if u.id == id && u.app != "" && u.app == secret {
-			return true
+			return u.scope, true
 		}
 	}
-	return false
+	return "", false
 }
 
-func (a *accounts) AppPasswordOwner(secret string) identity.ID {
+func (a *accounts) AppPasswordOwner(secret string) (identity.ID, identity.Scope) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, u := range a.users {
 		if u.app != "" && u.app == secret && !u.disabled {
-			return u.id
+			return u.id, u.scope
 		}
 	}
-	return 0
+	return 0, ""
 }
 
 func (a *accounts) Principal(id identity.ID) identity.Principal {

@@ -28,6 +28,8 @@ type Secret struct {
 	SHA256   [sha256.Size]byte // of the secret itself
 	Created  time.Time
 	LastUsed time.Time // zero: never
+	Scope    identity.Scope
+	Expires  time.Time // zero: never
 }
 
 // Session is a log-in to the pages, as stored. It ends with the password that it

@@ -133,14 +133,19 @@ func (s *HeldSecret) Wrote(used time.Time) { s.used.Store(used.UnixMilli()) }
 // NotWritten leaves the use to a later one to be written.
 func (s *HeldSecret) NotWritten() { s.noted.Store(s.used.Load()) }
 
+// expired reports whether the secret is not in force any more.
+func (s *HeldSecret) expired(now time.Time) bool { return !s.Expires.IsZero() && !s.Expires.After(now) }
+
 // secretForm is the complete form of a secret, without what is secret in it
 // but in the answer that makes it.
 type secretForm struct {
 	Label    string  `json:"label"`
 	Created  string  `json:"created"`
 	LastUsed *string `json:"lastUsed"`
-	Secret   string  `json:"secret,omitempty"` // of an app password
-	URL      string  `json:"url,omitempty"`    // of a calendar link
+	Scope    string  `json:"scope,omitempty"`   // of an app password
+	Expires  *string `json:"expires,omitempty"` // likewise; absent: it does not
+	Secret   string  `json:"secret,omitempty"`  // of an app password
+	URL      string  `json:"url,omitempty"`     // of a calendar link
 }
 
 // Form returns the complete form of the secret, without what is secret, and
@@ -155,7 +160,14 @@ func (s *HeldSecret) Form() (form []byte, used time.Time) {
 }
 
 func formOfSecret(s *store.Secret) secretForm {
-	return secretForm{Label: s.Label, Created: s.Created.UTC().Format(time.RFC3339)}
+	f := secretForm{Label: s.Label, Created: s.Created.UTC().Format(time.RFC3339)}
+	if s.Scope != identity.ScopeAll {
+		f.Scope = string(s.Scope)
+	}
+	if !s.Expires.IsZero() {
+		f.Expires = new(s.Expires.UTC().Format(time.RFC3339))
+	}
+	return f
 }
 
 // newForm returns the form of a secret that was just made and, to be told once,

@@ -3,9 +3,11 @@ package account
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -23,29 +25,29 @@ func auditedSecret(kind store.SecretKind) (made, revoked audit.Action) {
 
 const mostSecrets = 100 // of a user and a kind
 
-// UseAppPassword reports whether the secret is an app password of the user,
-// and notes that it is used. It is asked on every log-in and answers from
-// memory.
-func (e *Accounts) UseAppPassword(user identity.ID, secret string) bool {
+// UseAppPassword reports whether the secret is an app password of the user that has not
+// expired, and for what it may be used, and notes that it is used. It is asked on every
+// log-in and answers from memory.
+func (e *Accounts) UseAppPassword(user identity.ID, secret string) (scope identity.Scope, ok bool) {
 	s := e.Table().AppPassword(user, secret)
-	if s == nil {
-		return false
+	if s == nil || s.expired(e.maker.Clock.Now()) {
+		return "", false
 	}
 	e.NoteUse(store.AppPassword, s)
-	return true
+	return s.Scope, true
 }
 
 // AppPasswordOwner returns whose app password the secret is, and notes that it is
-// used. It is 0 if the secret is nobody's or its user is disabled. It is asked on
-// every log-in and answers from memory.
-func (e *Accounts) AppPasswordOwner(secret string) identity.ID {
+// used, and for what it may be. It is 0 if the secret is nobody's or has expired, or if
+// its user is disabled. It is asked on every log-in and answers from memory.
+func (e *Accounts) AppPasswordOwner(secret string) (identity.ID, identity.Scope) {
 	t := e.Table()
 	s := t.AppPasswordOf(secret)
-	if s == nil || !t.directory.Active(s.UserID) {
-		return 0
+	if s == nil || s.expired(e.maker.Clock.Now()) || !t.directory.Active(s.UserID) {
+		return 0, ""
 	}
 	e.NoteUse(store.AppPassword, s)
-	return s.UserID
+	return s.UserID, s.Scope
 }
 
 // NoteUse notes that a secret is used and has it written, which no request waits
@@ -121,12 +123,13 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
-	if err := readSecret(body); err != nil {
+	given, err := readSecret(body, kind, req.Now)
+	if err != nil {
 		return nil, err
 	}
 	secret := NewSecret(kind)
-	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: SecretSum(secret), Created: req.Now}
-	err := e.maker.Update(ctx, func(tx store.Tx) error {
+	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: SecretSum(secret), Created: req.Now, Scope: given.Scope, Expires: given.Expires}
+	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		t, err := Read(tx)
 		if err != nil {
 			return err
@@ -164,17 +167,44 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 // it. What the server says of a secret is ignored, so that the form of another
 // one will do (docs/contract/drive.md#read-only-fields); the secret itself is
 // not to be chosen.
-func readSecret(body []byte) error {
+func readSecret(body []byte, kind store.SecretKind, now time.Time) (s store.Secret, err error) {
+	s.Scope = identity.ScopeAll
 	node, err := document.Parse(body, false)
 	if err != nil {
-		return err
+		return s, err
 	}
 	var faults document.Faults
 	root := document.Root(node, &faults)
-	if root.Is(document.Object) {
-		root.Only("label", "created", "lastUsed")
+	if !root.Is(document.Object) {
+		return s, faults.Err()
 	}
-	return faults.Err()
+	if kind != store.AppPassword {
+		root.Only("label", "created", "lastUsed")
+		return s, faults.Err()
+	}
+	root.Only("label", "created", "lastUsed", "scope", "expires")
+	if v := root.Get("scope"); v.Given() {
+		if text, is := v.Str(); is {
+			scope, ok := identity.ParseScope(text)
+			if !ok {
+				v.Fail(errs.CodeFormat, "is not all, read, or the path of a folder in Documents/ or Workflow/, such as Documents/core")
+			}
+			s.Scope = scope
+		}
+	}
+	if v := root.Get("expires"); v.Given() {
+		if text, is := v.Str(); is {
+			at, ok := clock.ParseMoment(text, time.UTC)
+			switch {
+			case !ok:
+				v.Fail(errs.CodeFormat, "is not %s", clock.InstantForm)
+			case !at.After(now):
+				v.Fail(errs.CodeRange, "is past; an app password that has expired logs nobody in")
+			}
+			s.Expires = at
+		}
+	}
+	return s, faults.Err()
 }
 
 // DeleteSecret revokes a secret, at once. Errors: errs.NotFound;

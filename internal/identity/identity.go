@@ -235,7 +235,8 @@ func (d *Directory) TeamCycle(team Name, members []Name) []Name {
 type Principal struct {
 	ID     ID
 	Name   Name
-	Device bool // logged in by an app password, which does not change the account
+	Device bool  // logged in by an app password, which does not change the account
+	Scope  Scope // of that app password; zero: everything
 
 	fixed    *rights           // nil: none
 	latest   func() *Directory // of a live principal; nil: its rights are fixed

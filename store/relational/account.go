@@ -18,6 +18,8 @@ var secretTable = table[store.Secret]{"app_passwords", "secret", func(s *store.S
 		{"sha256", fixed, bits(s.SHA256[:])},
 		{"created", fixed, millis{&s.Created}},
 		{"last_used", fixed, millis{&s.LastUsed}},
+		{"scope", fixed, (*string)(&s.Scope)},
+		{"expires", fixed, millis{&s.Expires}},
 	}...)
 }}
 

@@ -30,7 +30,7 @@ CREATE TABLE app_passwords (
 	label     TEXT    NOT NULL CHECK (label <> ''),
 	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
 	created   INTEGER NOT NULL,
-	last_used INTEGER,
+	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER,
 	UNIQUE (user_id, folded)
 ) STRICT;
 
@@ -105,7 +105,7 @@ CREATE TABLE calendar_links (
 	label     TEXT    NOT NULL CHECK (label <> ''),
 	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
 	created   INTEGER NOT NULL,
-	last_used INTEGER,
+	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER,
 	UNIQUE (user_id, folded)
 ) STRICT;
 

@@ -1,0 +1,60 @@
+package identity
+
+import (
+	"path"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Scope is what an app password may be used for: everything that its user may do, only
+// to read, or one folder and what is below it
+// (docs/contract/drive.md#log-in).
+type Scope string
+
+// The scopes that are not a folder.
+const (
+	ScopeAll  Scope = "all"
+	ScopeRead Scope = "read"
+)
+
+// ParseScope reads a scope as a user writes it: all, read, or the path of a folder from
+// the root of the server or, without a slash before it, of the drive. ok is false if it
+// is none.
+func ParseScope(text string) (s Scope, ok bool) {
+	switch text {
+	case "", string(ScopeAll):
+		return ScopeAll, true
+	case string(ScopeRead):
+		return ScopeRead, true
+	}
+	if !strings.HasPrefix(text, "/") {
+		text = "/dav/" + text
+	}
+	folder := norm.NFC.String(path.Clean(text))
+	for _, root := range []string{"/dav/Documents", "/dav/Workflow", "/attachfs"} {
+		if within(folder, root) && !strings.ContainsAny(folder, "\x00?#") {
+			return Scope(folder), true
+		}
+	}
+	return "", false
+}
+
+// Allows reports whether a request may be made: its method, its decoded path and, of a
+// COPY or MOVE, the decoded path of its destination, "" for none. The zero Scope allows
+// everything.
+func (s Scope) Allows(method, at, destination string) bool {
+	switch {
+	case s == "" || s == ScopeAll || method == "OPTIONS":
+		return true
+	case s == ScopeRead:
+		return method == "GET" || method == "HEAD" || method == "PROPFIND"
+	}
+	return within(at, string(s)) && (destination == "" || within(destination, string(s)))
+}
+
+// within reports whether a path is that of the folder or below it.
+func within(at, folder string) bool {
+	at = norm.NFC.String(path.Clean("/" + at))
+	return at == folder || strings.HasPrefix(at, folder+"/")
+}
