@@ -109,7 +109,7 @@ func (x *visit) frame(h head) (*frame, error) {
 	if x.by.Admin() {
 		f.Below = append(f.Below, navItem{Key: "admin", Label: "Administration", Href: x.Link("/admin", "/dav/Admin/"), Icon: "admin"})
 	}
-	f.Below = append(f.Below, navItem{Key: "mount", Label: "Mount the drive", Href: x.Link("/mount", "/dav/Workflow/README.txt"), Icon: "mount"})
+	f.Below = append(f.Below, navItem{Key: "mount", Label: "Mount the drive", Href: x.Link("/mount", "/dav/Workflow/README.txt"), Icon: "mount"}, navItem{Key: "docs", Label: "Manual", Href: "/docs/", Icon: "info"})
 	for _, list := range [][]navItem{f.Items, f.Below} {
 		for i := range list {
 			list[i].Current = list[i].Key == h.Nav
