@@ -49,6 +49,12 @@ unit: ## the Go tests alone, in a minute: with -short, which walks and kills les
 race: ## the Go tests with the race detector, in random order
 	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=30m ./...
 
+.PHONY: postgres
+postgres: ## the tests of the store, the drive's transcripts and some of the engine on PostgreSQL
+	FLOWDRIVE_TEST_DB=postgres go test ./store/relational ./store/postgres
+	FLOWDRIVE_TEST_DB=postgres go test -run 'TestTranscripts' ./davfs
+	FLOWDRIVE_TEST_DB=postgres go test -run 'TestFound$$|TestHistory|TestCrashOfAFiring|TestOutboxAfterACrash|TestUnsoundCase|TestQuorum|TestSessions|TestHandOver' ./engine
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
 	@FUZZTIME=$(FUZZTIME) .ci/fuzz.sh

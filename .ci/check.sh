@@ -36,6 +36,7 @@ step vet make vet
 step tidy make tidy-check
 step assets make assets-check
 step race make race
+step postgres make postgres
 step fuzz make fuzz FUZZTIME=30s
 step browser make browser
 step e2e make e2e

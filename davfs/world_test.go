@@ -20,7 +20,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/server"
-	"flowdrive/store/sqlite"
+	"flowdrive/store/storetest"
 )
 
 // testDrive is a drive over a real engine and a real database, in a folder of
@@ -29,7 +29,8 @@ import (
 // says what it is. The first id that is given is 17.
 type testDrive struct {
 	*engine.Engine
-	db      *sqlite.DB
+	place   storetest.Place
+	db      *storetest.DB
 	store   *watchedStore
 	clock   *clock.Sandbox
 	handler http.Handler
@@ -39,8 +40,7 @@ type testDrive struct {
 }
 
 const (
-	databaseName = "flowdrive.db"
-	firstID      = 17 // that a new drive gives
+	firstID = 17 // that a new drive gives
 )
 
 // start is the instant at which drives are opened.
@@ -68,16 +68,13 @@ const password = "secret"
 func newTestDrive(tb testing.TB, changes ...func(*Config)) *testDrive {
 	tb.Helper()
 	dir := tb.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, databaseName), databaseFile(tb), 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return driveOn(tb, dir, changes...)
+	return driveOn(tb, dir, filledStore(tb).Place(tb, dir), changes...)
 }
 
 // driveOn opens a drive on what is stored in the folder.
-func driveOn(tb testing.TB, dir string, changes ...func(*Config)) *testDrive {
+func driveOn(tb testing.TB, dir string, place storetest.Place, changes ...func(*Config)) *testDrive {
 	tb.Helper()
-	d := &testDrive{dir: dir, clock: clock.NewSandbox(start())}
+	d := &testDrive{dir: dir, place: place, clock: clock.NewSandbox(start())}
 	d.serve(tb, changes...)
 	tb.Cleanup(func() { d.close(tb) })
 	return d
@@ -109,14 +106,15 @@ func (d *testDrive) clone(tb testing.TB) *testDrive {
 	if err := os.CopyFS(dir, os.DirFS(d.dir)); err != nil {
 		tb.Fatal(err)
 	}
+	place := d.place.Keep(tb).Place(tb, dir)
 	d.serve(tb)
-	return driveOn(tb, dir)
+	return driveOn(tb, dir, place)
 }
 
 // open opens database and engine.
 func (d *testDrive) open(tb testing.TB) {
 	tb.Helper()
-	db, err := sqlite.Open(tb.Context(), filepath.Join(d.dir, databaseName), sqlite.Options{WriterCache: 2048, ReaderCache: 512})
+	db, err := d.place.Open(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -152,28 +150,30 @@ func (d *testDrive) close(tb testing.TB) {
 	}
 }
 
-// filled is the database file that drives begin with. It is made once, for
+// filled is the store that drives begin with. It is made once, for
 // migrating and filling one takes longer than most tests.
 var filled struct {
 	sync.Mutex
-	file []byte
+	made bool
+	kept storetest.Kept
 }
 
-// databaseFile returns what is in filled.
-func databaseFile(tb testing.TB) []byte {
+// filledStore returns what is in filled.
+func filledStore(tb testing.TB) storetest.Kept {
 	tb.Helper()
 	filled.Lock()
 	defer filled.Unlock()
-	if filled.file == nil {
-		filled.file = fill(tb)
+	if !filled.made {
+		filled.kept, filled.made = fill(tb), true
 	}
-	return filled.file
+	return filled.kept
 }
 
 // fill makes the people and the route of all drives.
-func fill(tb testing.TB) (file []byte) {
+func fill(tb testing.TB) storetest.Kept {
 	tb.Helper()
-	d := &testDrive{dir: tb.TempDir(), clock: clock.NewSandbox(start())}
+	dir := tb.TempDir()
+	d := &testDrive{dir: dir, place: storetest.NewPlace(tb, dir), clock: clock.NewSandbox(start())}
 	d.open(tb)
 	if _, err := d.Found(tb.Context(), d.clock.Now(), "", nil); err != nil {
 		tb.Fatal(err)
@@ -203,11 +203,7 @@ func fill(tb testing.TB) (file []byte) {
 		d.db.NextID()
 	}
 	d.close(tb)
-	file, err := os.ReadFile(filepath.Join(d.dir, databaseName))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return file
+	return d.place.Keep(tb)
 }
 
 // principal returns the user's, with the contexts of each moment; of a user

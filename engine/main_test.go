@@ -21,7 +21,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
-	"flowdrive/store/sqlite"
+	"flowdrive/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // start is the instant at which worlds begin: a Friday.
 const start = "2012-11-09T12:34:56Z"
 
-// world is an engine over a real store in a folder of its own: a sandbox,
+// world is an engine over a real store of its own: a sandbox,
 // unless a test says otherwise. A test acts as a user, does something, and
 // looks.
 type world struct {
@@ -37,7 +37,8 @@ type world struct {
 	dir    string
 	wrap   func(store.Store) store.Store // nil: the store itself
 	config func(*engine.Config)          // nil: as newWorld has it
-	db     *sqlite.DB
+	place  storetest.Place
+	db     *storetest.DB
 	clock  *clock.Sandbox
 	log    *logBook
 	*engine.Engine
@@ -79,7 +80,7 @@ func (w *world) people() {
 // open opens store and engine; both are closed at the end of the test.
 func (w *world) open() {
 	w.Helper()
-	db, err := sqlite.Open(w.Context(), w.database(), sqlite.Options{WriterCache: 2048, ReaderCache: 512})
+	db, err := w.place.Open(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -96,12 +97,12 @@ func (w *world) open() {
 			return
 		}
 		stopped = true
+		if wrong, err := unsound(db); !w.mayBeUnsound && (err != nil || len(wrong) > 0) {
+			w.Errorf("what is stored is wrong: %v\n%s", err, strings.Join(wrong, "\n"))
+		}
 		cancel()
 		if err := errors.Join(<-ended, db.Close()); err != nil {
 			w.Errorf("close the store: %v", err)
-		}
-		if wrong, err := unsound(w.database()); !w.mayBeUnsound && (err != nil || len(wrong) > 0) {
-			w.Errorf("what is stored is wrong: %v\n%s", err, strings.Join(wrong, "\n"))
 		}
 	}
 	w.Cleanup(w.stop)

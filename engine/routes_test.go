@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/storetest"
 )
 
 func TestRouteVersions(t *testing.T) {
@@ -272,7 +273,8 @@ func TestFound(t *testing.T) {
 		{Name: "two", YAML: true, Source: []byte("access: {start: [everyone]}\n" + plainStates)},
 	}
 	s := &spy{}
-	w := &world{T: t, dir: t.TempDir(), clock: sandboxAt(start)}
+	dir := t.TempDir()
+	w := &world{T: t, dir: dir, place: storetest.NewPlace(t, dir), clock: sandboxAt(start)}
 	spied(s)(w)
 	w.open()
 	if empty, err := w.Empty(t.Context()); !empty || err != nil {

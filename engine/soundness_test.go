@@ -10,27 +10,27 @@ import (
 	"flowdrive/engine/audit"
 	"flowdrive/internal/clock"
 	"flowdrive/store"
-	"flowdrive/store/sqlite"
+	"flowdrive/store/relational"
+	"flowdrive/store/storetest"
 )
 
 // unsound returns what is wrong with the stored cases and schedule entries of a
 // database.
-func unsound(path string) (wrong []string, err error) {
-	source, err := sqlite.OpenSource(context.Background(), path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, source.Close()) }()
-	sound := engine.NewSoundness(new(clock.Zones).Zone)
-	err = errors.Join(
-		source.Cases(func(c *store.Case) error { wrong = append(wrong, sound.Case(source.Reader(), c)...); return nil }),
-		source.Entries(func(e *store.Entry) error { wrong = append(wrong, sound.Entry(e)...); return nil }),
-	)
-	report, failed := audit.Verify(source.Reader().Audit(), nil)
-	if report.Broken != "" {
-		wrong = append(wrong, "the audit log: "+report.Broken)
-	}
-	return wrong, errors.Join(err, failed)
+func unsound(db *storetest.DB) (wrong []string, err error) {
+	err = db.ViewConn(context.Background(), func(c *relational.Conn) error {
+		source := relational.NewSource(c)
+		sound := engine.NewSoundness(new(clock.Zones).Zone)
+		err := errors.Join(
+			source.Cases(func(c *store.Case) error { wrong = append(wrong, sound.Case(source.Reader(), c)...); return nil }),
+			source.Entries(func(e *store.Entry) error { wrong = append(wrong, sound.Entry(e)...); return nil }),
+		)
+		report, failed := audit.Verify(source.Reader().Audit(), nil)
+		if report.Broken != "" {
+			wrong = append(wrong, "the audit log: "+report.Broken)
+		}
+		return errors.Join(err, failed)
+	})
+	return wrong, err
 }
 
 // TestUnsoundCase: a case whose row, form or marking was changed behind the engine's
@@ -66,13 +66,13 @@ func TestUnsoundCase(t *testing.T) {
 			}
 		}
 		change(func(c *store.Case) { before = *c; test.change(c) })
-		wrong, err := unsound(w.database())
+		wrong, err := unsound(w.db)
 		if err != nil || !strings.Contains(strings.Join(wrong, "\n"), test.want) {
 			t.Errorf("got %q, %v, want %q", wrong, err, test.want)
 		}
 		change(func(c *store.Case) { *c = before })
 	}
-	if wrong, err := unsound(w.database()); err != nil || len(wrong) != 0 {
+	if wrong, err := unsound(w.db); err != nil || len(wrong) != 0 {
 		t.Errorf("at the end: %q, %v", wrong, err)
 	}
 }

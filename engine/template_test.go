@@ -1,13 +1,12 @@
 package engine_test
 
 import (
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"flowdrive/internal/clock"
+	"flowdrive/store/storetest"
 )
 
 // template is what a database was filled with before tests get copies of it:
@@ -17,10 +16,10 @@ type template struct {
 	at      time.Time
 }
 
-// templates are the files of the databases that were made so far.
+// templates are the stores that were filled so far.
 var templates struct {
 	sync.Mutex
-	files map[template][]byte
+	kept map[template]storetest.Kept
 }
 
 // worldOn opens a world on a copy of the template, with the clock at the
@@ -31,44 +30,35 @@ func worldOn(t *testing.T, peopled bool, options []func(*world)) *world {
 	for _, option := range options {
 		option(w)
 	}
-	file := template{peopled, w.clock.Now()}.file(t)
-	if err := os.WriteFile(w.database(), file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	w.place = template{peopled, w.clock.Now()}.keep(t).Place(t, w.dir)
 	w.open()
 	w.load()
 	return w
 }
 
-// file returns the database file of the template, and makes it if nobody has
-// asked for it before.
-func (wanted template) file(t *testing.T) []byte {
+// keep returns the filled store, and makes it if nobody has asked for it before.
+func (wanted template) keep(t *testing.T) storetest.Kept {
 	t.Helper()
 	templates.Lock()
 	defer templates.Unlock()
-	if file, made := templates.files[wanted]; made {
-		return file
+	if kept, made := templates.kept[wanted]; made {
+		return kept
 	}
-	w := &world{T: t, dir: t.TempDir(), clock: clock.NewSandbox(wanted.at)}
+	dir := t.TempDir()
+	w := &world{T: t, dir: dir, place: storetest.NewPlace(t, dir), clock: clock.NewSandbox(wanted.at)}
 	w.open()
 	w.found()
 	if wanted.peopled {
 		w.people()
 	}
 	w.stop()
-	file, err := os.ReadFile(w.database())
-	if err != nil {
-		t.Fatal(err)
+	if templates.kept == nil {
+		templates.kept = map[template]storetest.Kept{}
 	}
-	if templates.files == nil {
-		templates.files = map[template][]byte{}
-	}
-	templates.files[wanted] = file
-	return file
+	kept := w.place.Keep(t)
+	templates.kept[wanted] = kept
+	return kept
 }
-
-// database is the path of the world's database.
-func (w *world) database() string { return filepath.Join(w.dir, "flowdrive.db") }
 
 // found does what a first start does.
 func (w *world) found() {

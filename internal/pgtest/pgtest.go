@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -236,4 +237,20 @@ func (s *server) await(ctx context.Context) error {
 		case <-ticker.C:
 		}
 	}
+}
+
+// Snapshot returns what a database is at the moment, for others to be copies of it. Nobody
+// may use it meanwhile. It lasts as long as the process.
+func Snapshot(tb testing.TB, of string) *Template {
+	tb.Helper()
+	u, err := url.Parse(of)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t := &Template{name: "template_" + strconv.FormatInt(shared.next.Add(1), 10)}
+	t.once.Do(func() {})
+	if err := execute(tb.Context(), address("postgres"), "CREATE DATABASE "+t.name+" TEMPLATE "+strings.TrimPrefix(u.Path, "/")); err != nil {
+		tb.Fatal(err)
+	}
+	return t
 }

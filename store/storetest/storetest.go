@@ -5,6 +5,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -104,4 +105,36 @@ func Run(tb testing.TB) *DB {
 		}
 	})
 	return db
+}
+
+// Kept is what a store was when it was kept.
+type Kept struct {
+	file     []byte
+	template *pgtest.Template
+}
+
+// Keep returns what the store at the place, which must be closed, is now.
+func (p Place) Keep(tb testing.TB) Kept {
+	tb.Helper()
+	if p.address != "" {
+		return Kept{template: pgtest.Snapshot(tb, p.address)}
+	}
+	file, err := os.ReadFile(p.path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return Kept{file: file}
+}
+
+// Place returns a place for a copy: a file below dir, or a database.
+func (k Kept) Place(tb testing.TB, dir string) Place {
+	tb.Helper()
+	if k.template != nil {
+		return Place{address: pgtest.From(tb, k.template)}
+	}
+	p := Place{path: filepath.Join(dir, "flowdrive.db")}
+	if err := os.WriteFile(p.path, k.file, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return p
 }
