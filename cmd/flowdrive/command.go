@@ -94,7 +94,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags (default: flowdrive/config.yaml in the folder for configuration of the user,\nelse /etc/flowdrive/config.yaml)")
-	root.AddCommand(serveCommand(), initCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), checkCommand(), auditCommand(), manCommand(), versionCommand())
+	root.AddCommand(serveCommand(), initCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), copyCommand(), checkCommand(), auditCommand(), manCommand(), versionCommand())
 	root.AddCommand(remoteCommands().Commands()...)
 	imports := &cobra.Command{Use: "import", Short: "Take over what other programs do"}
 	imports.AddCommand(remoteCommands().ImportCommand())

@@ -33,6 +33,15 @@ func newProgress(out io.Writer, what string) *progress {
 
 // show shows how far it is, if it is time for it.
 func (p *progress) show(at backup.Progress) {
+	p.line(func(took time.Duration) string { return progressText(at, took) })
+}
+
+// showRows shows how many rows are done, if it is time for it.
+func (p *progress) showRows(done, all int64) {
+	p.line(func(time.Duration) string { return fmt.Sprintf("%d of %d rows", done, all) })
+}
+
+func (p *progress) line(text func(took time.Duration) string) {
 	pause := time.Minute
 	if p.terminal {
 		pause = 200 * time.Millisecond
@@ -42,13 +51,13 @@ func (p *progress) show(at backup.Progress) {
 		return
 	}
 	p.last, p.shown = now, true
-	text := p.what + ": " + progressText(at, now.Sub(p.begin))
+	shown := p.what + ": " + text(now.Sub(p.begin))
 	if p.terminal {
-		text = "\r\x1b[K" + text
+		shown = "\r\x1b[K" + shown
 	} else {
-		text += "\n"
+		shown += "\n"
 	}
-	_, _ = io.WriteString(p.out, text) // it is for people who look
+	_, _ = io.WriteString(p.out, shown) // it is for people who look
 }
 
 // end removes the line from a terminal.

@@ -1,9 +1,14 @@
 package postgres
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // Beside returns how this node connects to the database, for others that keep something
@@ -13,3 +18,41 @@ func (db *DB) Beside() (to *pgconn.Config, guard string, err error) {
 	to, err = db.opts.config()
 	return to, fmt.Sprintf(`SELECT hold_tenure(%d)`, db.tenure.epoch), err
 }
+
+// Connection returns how connections to the database are made.
+func (o Options) Connection() (*pgconn.Config, error) { return o.withDefaults().config() }
+
+// OpenAlone opens the database as it is, as one connection that keeps nodes from being active
+// until what it returns is closed. It returns ErrStandby if a node is active, and else what
+// Open does.
+func OpenAlone(ctx context.Context, o Options) (pool *sql.DB, err error) {
+	to, err := o.Connection()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := pgx.ParseConfig(o.Address)
+	if err != nil {
+		return nil, refused{err}
+	}
+	cfg.Config = *to
+	pool = stdlib.OpenDB(*cfg)
+	pool.SetMaxOpenConns(1)
+	pool.SetMaxIdleConns(1)
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(judgeConnect(to, err), pool.Close())
+	}
+	for _, statement := range []string{`SET lock_timeout = '2s'`, waitLock, `RESET lock_timeout`} {
+		_, err := pool.ExecContext(ctx, statement)
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "55P03" { // lock_not_available
+			return nil, errors.Join(ErrStandby, pool.Close())
+		}
+		if err != nil {
+			return nil, errors.Join(failure("take the lock of the database", err), pool.Close())
+		}
+	}
+	return pool, nil
+}
+
+// waitLock takes the lock of nodes. It waits a moment for that of a node that has just
+// closed its connection: the server may notice that later.
+const waitLock = `SELECT pg_advisory_lock(1178882646, hashtext(current_schema()))`
