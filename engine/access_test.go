@@ -21,6 +21,9 @@ func (w *world) lookups(ctx context.Context, entry, route string, id int64) map[
 		"occurrences": func(by identity.Principal) error { return try(w.Schedules.Occurrences(ctx, by, uuid)).err },
 		"route":       func(by identity.Principal) error { return try(w.Routes.Route(ctx, by, route)).err },
 		"versions":    func(by identity.Principal) error { return try(w.Routes.RouteVersions(ctx, by, route)).err },
+		"overview":    func(by identity.Principal) error { return try(w.Pictures.Overview(ctx, by, route)).err },
+		"texts":       func(by identity.Principal) error { return try(w.Pictures.VersionTexts(ctx, by, route, 1)).err },
+		"picture":     func(by identity.Principal) error { return try(w.Pictures.OfRoute(ctx, by, route, 0)).err },
 		"case":        func(by identity.Principal) error { return try(w.Cases.Case(ctx, by, engine.Ref{CaseID: id})).err },
 		"log.json":    func(by identity.Principal) error { return try(w.Cases.CaseLog(ctx, by, id)).err },
 		"log.txt":     func(by identity.Principal) error { return try(w.Cases.CaseLogText(ctx, by, id)).err },
@@ -103,7 +106,7 @@ func TestLeavingATeam(t *testing.T) {
 		}
 		return n
 	}
-	const all = 11
+	const all = 14
 	same(t, "sam sees", sees("sam"), all)
 	same(t, "eve sees", sees("eve"), 0)
 	admin.mustPutParty(identity.Team, "core", `{"members": ["ann", "eve"]}`)

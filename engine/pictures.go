@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/picture"
 	"flowdrive/internal/errs"
@@ -48,27 +49,31 @@ func (e *Pictures) OfRoute(ctx context.Context, by identity.Principal, name stri
 	if version == 0 {
 		version = info.Version
 	}
-	out := &Drawn{}
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		stored, err := store.OrNil(r.Routes().Version(info.ID, version))
-		if err != nil {
-			return err
-		}
-		if stored == nil {
-			return change.Absent("version")
-		}
-		compiled, err := e.versions.get(r, info.ID, version)
-		if err != nil {
-			return err
-		}
-		out.Created, out.Modified = stored.Created, stored.Created
-		out.Picture, out.Route, out.Version = e.of(versionKey{info.ID, version}, compiled), compiled, version
-		return nil
+	var out *Drawn
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		out, err = e.version(r, info, version)
+		return err
 	})
+	return out, err
+}
+
+// version returns the picture of a version of a route. Errors: errs.NotFound.
+func (e *Pictures) version(r store.Reader, info *access.Route, version int64) (*Drawn, error) {
+	stored, err := store.OrNil(r.Routes().Version(info.ID, version))
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	if stored == nil {
+		return nil, change.Absent("version")
+	}
+	compiled, err := e.versions.get(r, info.ID, version)
+	if err != nil {
+		return nil, err
+	}
+	return &Drawn{
+		Picture: e.of(versionKey{info.ID, version}, compiled), Route: compiled, Version: version,
+		Created: stored.Created, Modified: stored.Created,
+	}, nil
 }
 
 // OfCase returns the picture of a case's route with the marks of the case. Errors:

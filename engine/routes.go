@@ -159,7 +159,7 @@ func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) 
 	if err != nil {
 		return nil, err
 	}
-	return e.routeResource(by, stored, scenario), nil
+	return routeResource(by, stored, scenario), nil
 }
 
 // MayStart reports whether by may start cases of the route of that name.
@@ -202,7 +202,7 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 		if f.Query != "" && !strings.Contains(identity.Fold(info.Name+" "+info.Title), identity.Fold(f.Query)) {
 			continue
 		}
-		out = append(out, *e.routeResource(by, s, scenarios[s.ID]))
+		out = append(out, *routeResource(by, s, scenarios[s.ID]))
 		if f.Limit > 0 && len(out) == f.Limit {
 			break
 		}
@@ -210,7 +210,7 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 	return out, nil
 }
 
-func (e *Routes) routeResource(by identity.Principal, s *store.Route, scenario *store.Scenario) *Resource {
+func routeResource(by identity.Principal, s *store.Route, scenario *store.Scenario) *Resource {
 	form, etag := shownRoute(s, scenario, "")
 	definition := etag
 	if scenario != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"flowdrive/engine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
@@ -304,61 +303,6 @@ func storedRoute(answers []*driveAnswer) notice {
 		}
 	}
 	return said
-}
-
-// versionView is what routeversion.html shows: a version of a route, against another.
-type versionView struct {
-	Name, Title string
-	Number      string
-	Against     string
-	Versions    []option
-	Lines       []diffLine
-	Picture     template.HTML
-	JSON        string
-}
-
-// drawVersion shows a version of a route, and what it has changed.
-func drawVersion(x *visit) error {
-	name, number := x.r.PathValue("name"), x.r.PathValue("version")
-	versions, err := x.Queries.RouteVersions(x.r.Context(), x.by, name)
-	if err != nil {
-		return err
-	}
-	find := func(number string) *engine.Resource {
-		i := slices.IndexFunc(versions, func(r engine.Resource) bool { return r.Name == number })
-		if i < 0 {
-			return nil
-		}
-		return &versions[i]
-	}
-	this := find(number)
-	if this == nil {
-		return absent()
-	}
-	drawn, err := x.Queries.RouteVersion(x.r.Context(), x.by, name, this.Seq)
-	if err != nil {
-		return err
-	}
-	against := cmp.Or(x.query.Get("against"), fmt.Sprint(this.Seq-1))
-	other := find(against)
-	if other == nil && x.query.Has("against") {
-		return errs.New(errs.BadParameter, "against is not a version of this route.")
-	}
-	at := routeFolder + "/" + url.PathEscape(drawn.Route.Name) + "/Versions/" + number + ".json"
-	v := &versionView{
-		Name: drawn.Route.Name, Title: cmp.Or(drawn.Route.Title, drawn.Route.Name), Number: number, JSON: at,
-		Picture: picture(drawn.Picture, diagram.Options{ID: "version"}),
-	}
-	for i := range slices.Backward(versions) {
-		if versions[i].Seq != this.Seq {
-			v.Versions = append(v.Versions, option{Value: versions[i].Name, Title: "Version " + versions[i].Name, Chosen: other != nil && versions[i].Seq == other.Seq})
-		}
-	}
-	if other != nil {
-		v.Against = other.Name
-		v.Lines = diffLines(string(other.Form), string(this.Form))
-	}
-	return x.draw("routeversion.html", head{Title: "Version " + number + " of " + v.Title, Nav: "routes", Path: at, JSON: at}, v)
 }
 
 // deleteRoute deletes a route; force cancels its open cases and pauses its entries.

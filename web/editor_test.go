@@ -65,8 +65,8 @@ func TestEditor(t *testing.T) {
 		t.Errorf("stored all the same: %d %s", got.status, got.body)
 	}
 
-	version := b.get(t, "/routes/bug/versions/3?against=1")
-	if !strings.Contains(version.body, `<span class="del">-  &#34;title&#34;: &#34;Bug&#34;`) || !strings.Contains(version.body, `<span class="add">`) {
+	version := b.get(t, "/routes/bug/versions?from=1&to=3")
+	if !strings.Contains(version.body, `<del>title: Bug</del>`) || !strings.Contains(version.body, `<ins>`) {
 		t.Errorf("the difference: %s", version.body)
 	}
 	if got := g.browse(t, "ann").post(t, at, "do", "store", "match", match, "source", source); got.status != 403 {

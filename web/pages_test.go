@@ -319,4 +319,5 @@ func (g *rig) furnish(tb testing.TB) {
 	}
 	g.must(tb, "ann", 204, "PUT", "/dav/Workflow/Cases/19/Actions/resolve.json", `{"do": "accept"}`)
 	g.furnishDocuments(tb)
+	g.furnishRoutes(tb)
 }

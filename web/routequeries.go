@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"flowdrive/engine"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 )
 
@@ -15,18 +16,18 @@ type RouteQueries interface {
 	MayStart(by identity.Principal, name string) bool
 	// Board returns the states of the board of a route, with those that are shown.
 	Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error)
-	// AdministersRoute reports whether by may change a route.
-	AdministersRoute(by identity.Principal, name string) bool
-	// RouteVersion returns a version of a route, and its picture.
-	RouteVersion(ctx context.Context, by identity.Principal, name string, version int64) (*engine.Drawn, error)
 	// Report returns what became of the cases of a route that by sees.
 	Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error)
 	// RoutePicture returns the current version of a route, and its picture.
 	RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error)
-	// RouteVersions returns all versions of a route, the first one first.
-	RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error)
 	// Route returns a route as the drive has it.
 	Route(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
+	// RouteOverview returns a route with what there is about it, all of one moment.
+	RouteOverview(ctx context.Context, by identity.Principal, name string) (*engine.RouteOverview, error)
+	// RouteTexts returns versions of a route, in the order of their numbers.
+	RouteTexts(ctx context.Context, by identity.Principal, name string, versions ...int64) ([]engine.RouteText, error)
+	// RouteHooks returns the hooks of a route: none for those who do not administer it.
+	RouteHooks(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error)
 }
 
 // Routes implements Queries.
@@ -44,16 +45,6 @@ func (q queries) Board(ctx context.Context, by identity.Principal, name string) 
 	return q.engine.Cases.Board(ctx, by, name)
 }
 
-// AdministersRoute implements Queries.
-func (q queries) AdministersRoute(by identity.Principal, name string) bool {
-	return q.engine.Routes.Administers(by, name)
-}
-
-// RouteVersion implements Queries.
-func (q queries) RouteVersion(ctx context.Context, by identity.Principal, name string, version int64) (*engine.Drawn, error) {
-	return q.engine.Pictures.OfRoute(ctx, by, name, version)
-}
-
 // Report implements Queries.
 func (q queries) Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error) {
 	return q.engine.Cases.Report(ctx, by, name)
@@ -64,9 +55,23 @@ func (q queries) RoutePicture(ctx context.Context, by identity.Principal, name s
 	return q.engine.Pictures.OfRoute(ctx, by, name, 0)
 }
 
-// RouteVersions implements Queries.
-func (q queries) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) {
-	return q.engine.Routes.RouteVersions(ctx, by, name)
+// RouteOverview implements Queries.
+func (q queries) RouteOverview(ctx context.Context, by identity.Principal, name string) (*engine.RouteOverview, error) {
+	return q.engine.Pictures.Overview(ctx, by, name)
+}
+
+// RouteTexts implements Queries.
+func (q queries) RouteTexts(ctx context.Context, by identity.Principal, name string, versions ...int64) ([]engine.RouteText, error) {
+	return q.engine.Pictures.VersionTexts(ctx, by, name, versions...)
+}
+
+// RouteHooks implements Queries.
+func (q queries) RouteHooks(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) {
+	hooks, err := q.engine.Hooks.Hooks(ctx, by, name)
+	if errs.KindOf(err) == errs.NotFound {
+		return nil, nil
+	}
+	return hooks, err
 }
 
 // Route implements Queries.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 	"flowdrive/route/diagram"
 )
@@ -24,8 +25,12 @@ func routePages() []page {
 		{pattern: "/routes/new", query: []string{"name", "from"}, draw: drawNewRoute, forms: map[string]form{"store": storeNewRoute}},
 		{pattern: "/routes/{name}", query: []string{"do"}, draw: drawRoute, forms: map[string]form{"delete": deleteRoute}},
 		{pattern: "/routes/{name}/edit", draw: drawEditRoute, forms: map[string]form{"store": storeRoute}},
-		{pattern: "/routes/{name}/versions/{version}", query: []string{"against"}, draw: drawVersion},
 		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case"}, draw: drawBoard, forms: map[string]form{"move": moveCard}},
+		{pattern: "/routes/{name}/cases", draw: listOfRoute("/cases")},
+		{pattern: "/routes/{name}/schedule", draw: listOfRoute("/schedule")},
+		{pattern: "/routes/{name}/versions", query: []string{"from", "to"}, draw: drawRouteVersions},
+		{pattern: "/routes/{name}/versions/{version}", draw: drawRouteVersion},
+		{pattern: "/routes/{name}/access", draw: drawRouteAccess},
 		{pattern: "/routes/{name}/report", draw: drawReport},
 		{pattern: "/routes/{name}/report.csv", query: []string{"figure", "week"}, draw: drawReportCSV},
 		{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}},
@@ -109,34 +114,57 @@ type routeView struct {
 	Cases       string // address of its cases
 	Schedule    string // address of its entries
 	Start       string // address of the form that starts a case, "" if the reader may not
-	Board       string
-	Report      string
+	Page        string // address of this page
 	Source      string
 	Edit        string // address of its editor, "" if the reader may not change it
 	Ask         *asking
 	Refused     *refusal
+	Scenario    *routeScenario // nil: there is none
+	Hooks       []routeHook
+	HookFolder  string // on the drive, "" for those who do not administer the route
 }
 
 type routeVersion struct {
-	Number string
+	Number int64
 	Href   string
 	At     time.Time
 }
 
+// routeScenario is the scenario beside a route, and how it went when it was played last.
+type routeScenario struct {
+	Href    string `json:"href"`
+	Title   string `json:"title"`
+	Played  string `json:"played"` // "": it was not
+	Version int64  `json:"version"`
+	Steps   int    `json:"steps"`
+	Checks  int    `json:"expectations"`
+
+	State mark
+	Text  string
+	At    template.HTML
+}
+
+// routeHook is a hook of a route.
+type routeHook struct {
+	Name   string  `json:"name"`
+	Author string  `json:"author"`
+	Fault  *string `json:"fault"`
+
+	Deliver *struct {
+		Label string `json:"label"`
+	} `json:"deliver"`
+	Href  string
+	Does  string
+	State mark
+	Text  string
+}
+
 func drawRoute(x *visit) error {
-	name := x.r.PathValue("name")
-	drawn, err := x.Queries.RoutePicture(x.r.Context(), x.by, name)
+	o, err := x.Queries.RouteOverview(x.r.Context(), x.by, x.r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	stored, err := x.Queries.Route(x.r.Context(), x.by, name)
-	if err != nil {
-		return err
-	}
-	versions, err := x.Queries.RouteVersions(x.r.Context(), x.by, name)
-	if err != nil {
-		return err
-	}
+	stored, drawn := o.Stored, o.Drawn
 	r, at := drawn.Route, routeFolder+"/"+url.PathEscape(stored.Name)
 	v := &routeView{
 		Name: stored.Name, Title: cmp.Or(r.Title, stored.Name), Text: r.Description,
@@ -144,29 +172,101 @@ func drawRoute(x *visit) error {
 		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true}),
 		Actions:     drawn.Picture.Graph().Rows,
 		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
-		Board: x.Link(pageOfRoute(stored.Name)+"/board", at+"/Board/"), Report: pageOfRoute(stored.Name) + "/report", Source: at + sourceSuffix(stored.YAML),
+		Page: pageOfRoute(stored.Name), Source: at + sourceSuffix(stored.YAML),
 	}
-	if x.Queries.AdministersRoute(x.by, stored.Name) {
-		v.Edit, v.Ask = pageOfRoute(stored.Name)+"/edit", x.editorDrawing().askDelete(stored.Name)
+	if o.Access.MayChange {
+		v.Edit, v.Ask = v.Page+"/edit", x.editorDrawing().askDelete(stored.Name)
 	}
 	v.Refused = x.untold(v.Ask)
-	if x.Queries.MayStart(x.by, stored.Name) {
-		v.Start = pageOfRoute(stored.Name) + "/start"
+	if o.Access.MayStart {
+		v.Start = v.Page + "/start"
 	}
 	for i := range r.Xattrs {
 		v.Fields = append(v.Fields, aboutLine{Key: cmp.Or(r.Xattrs[i].Title, r.Xattrs[i].Key), Value: wordsOfXattr(&r.Xattrs[i])})
 	}
 	v.About = []aboutLine{{Key: "Name", Value: stored.Name}, {Key: "Version", Value: fmt.Sprint(drawn.Version)}}
-	for i := range slices.Backward(versions) {
-		v.Versions = append(v.Versions, routeVersion{Number: versions[i].Name, Href: pageOfRoute(stored.Name) + "/versions/" + versions[i].Name, At: versions[i].Created})
+	for i := range slices.Backward(o.Versions) {
+		n := o.Versions[i].Version
+		v.Versions = append(v.Versions, routeVersion{Number: n, Href: fmt.Sprintf("%s/versions/%d", v.Page, n), At: o.Versions[i].Created})
 		if len(v.Versions) == mostVersions {
 			break
+		}
+	}
+	if v.Scenario, err = x.scenarioOf(stored.Form, drawn.Version); err != nil {
+		return err
+	}
+	if o.Access.MayChange {
+		v.HookFolder = at + "/Hooks/"
+		if v.Hooks, err = x.hooksOf(stored.Name, v.HookFolder); err != nil {
+			return err
 		}
 	}
 	return x.draw("route.html", head{Title: v.Title, Nav: "routes", Path: v.Source, JSON: at + ".json"}, v)
 }
 
-// mostVersions is how many versions of a route its page lists; the folder has all.
+// scenarioOf returns the scenario that the complete form of a route names, nil for none.
+func (x *visit) scenarioOf(form []byte, version int64) (*routeScenario, error) {
+	var shown struct {
+		Scenario *routeScenario `json:"scenario"`
+	}
+	if err := json.Unmarshal(form, &shown); err != nil {
+		return nil, errs.Wrap("read the scenario of a route", err)
+	}
+	s := shown.Scenario
+	if s == nil {
+		return nil, nil
+	}
+	if s.Played == "" {
+		s.State, s.Text = mark{"off", "waiting", "Not played"}, "This server could not play it when it was stored."
+		return s, nil
+	}
+	s.State, s.Text = mark{"good", "done", "Holds"}, plural(s.Steps, "step")+", "+plural(s.Checks, "expectation")+". A version with which it breaks is not stored."
+	if s.Version != version {
+		s.State = mark{"warn", "warn", fmt.Sprintf("Played with version %d", s.Version)}
+	}
+	played, err := time.Parse(time.RFC3339, s.Played)
+	if err != nil {
+		return nil, errs.Wrap("read when a scenario was played", err)
+	}
+	s.At = x.Words.Time(played, x.Words.Moment(played))
+	return s, nil
+}
+
+// hooksOf returns the hooks of a route that the reader administers.
+func (x *visit) hooksOf(name, folder string) (out []routeHook, err error) {
+	found, err := x.Queries.RouteHooks(x.r.Context(), x.by, name)
+	for i := range found {
+		var h routeHook
+		if err := json.Unmarshal(found[i].Form, &h); err != nil {
+			return nil, errs.Wrap("read a hook", err)
+		}
+		h.Href, h.Does, h.State = folder+url.PathEscape(h.Name)+".json", "starts cases", mark{"good", "done", "Works"}
+		if h.Deliver != nil {
+			h.Does = "writes the message " + h.Deliver.Label
+		}
+		if h.Author != "" {
+			h.Does += ", as " + x.Queries.Person(h.Author).Shown()
+		}
+		if h.Fault != nil {
+			h.State, h.Text = mark{"bad", "failed", "Does not work"}, *h.Fault
+		}
+		out = append(out, h)
+	}
+	return out, err
+}
+
+// listOfRoute leads to a list that is filtered by a route.
+func listOfRoute(list string) func(x *visit) error {
+	return func(x *visit) error {
+		stored, err := x.Queries.Route(x.r.Context(), x.by, x.r.PathValue("name"))
+		if err != nil {
+			return err
+		}
+		return x.redirect(list + "?route=" + url.QueryEscape(stored.Name))
+	}
+}
+
+// mostVersions is how many versions of a route its pages list; the folder has all.
 const mostVersions = 20
 
 func pageOfRoute(name string) string { return "/routes/" + url.PathEscape(name) }

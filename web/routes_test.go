@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -17,9 +19,6 @@ func routePagesToTry() []pageToTry {
 		{"route-edit-others", "ann", "/routes/expense/edit", 403},
 		{"route-edit-absent", "ann", "/routes/no-such-route/edit", 404},
 		{"route-delete", "admin", "/routes/expense?do=delete", 200},
-		{"route-version", "ann", "/routes/expense/versions/1", 200},
-		{"route-version-absent", "ann", "/routes/expense/versions/9", 404},
-		{"route-version-against", "ann", "/routes/expense/versions/1?against=9", 400},
 		{"report", "ann", "/routes/expense/report", 200},
 		{"report-of-sam", "sam", "/routes/expense/report", 200},
 		{"report-absent", "ann", "/routes/no-such-route/report", 404},
@@ -34,11 +33,116 @@ func routePagesToTry() []pageToTry {
 		{"board-move-number", "ann", "/routes/expense/board?do=move&case=x", 400},
 		{"board-parameter", "ann", "/routes/expense/board?sort=due", 400},
 		{"board-absent", "ann", "/routes/no-such-route/board", 404},
+		{"route-admin", "admin", "/routes/expense", 200},
+		{"route-cases-absent", "ann", "/routes/no-such-route/cases", 404},
+		{"route-versions", "ann", "/routes/expense/versions", 200},
+		{"route-versions-compared", "ann", "/routes/leave/versions", 200},
+		{"route-versions-equal", "ann", "/routes/leave/versions?from=2&to=2", 200},
+		{"route-versions-missing", "ann", "/routes/leave/versions?from=1&to=9", 404},
+		{"route-versions-word", "ann", "/routes/leave/versions?from=one", 400},
+		{"route-versions-absent", "ann", "/routes/no-such-route/versions", 404},
+		{"route-version", "ann", "/routes/leave/versions/1", 200},
+		{"route-version-missing", "ann", "/routes/leave/versions/9", 404},
+		{"route-version-name", "ann", "/routes/leave/versions/01", 404},
+		{"route-access", "ann", "/routes/leave/access", 200},
+		{"route-access-of-sam", "sam", "/routes/expense/access", 200},
+		{"route-access-absent", "sam", "/routes/no-such-route/access", 404},
+		{"route-leave", "admin", "/routes/leave", 200},
 		{"route-absent", "ann", "/routes/no-such-route", 404},
 		{"route-start", "ann", "/routes/expense/start", 200},
 		{"route-start-filled", "ann", "/routes/expense/start?title=Taxi&x.amount=12.5", 200},
 		{"route-start-unknown", "ann", "/routes/expense/start?amount=12", 400},
 		{"route-start-absent", "ann", "/routes/no-such-route/start", 404},
+	}
+}
+
+// furnishRoutes stores a route that is in its second version, with a scenario and hooks.
+func (g *rig) furnishRoutes(tb testing.TB) {
+	tb.Helper()
+	const at = "/dav/Workflow/Routes/leave"
+	g.must(tb, "admin", 201, "PUT", at+".yaml", leaveRoute)
+	g.must(tb, "admin", 204, "PUT", at+".yaml", strings.NewReplacer("title: Leave\n", "title: Leave of absence\n", "to: granted", "to: granted, title: Grant it").Replace(leaveRoute))
+	g.must(tb, "admin", 201, "PUT", at+".scenario.yaml", "title: Ann takes a day off\nusers: [ann, lea]\nteams: {core: [lea]}\nas: ann\nsteps:\n  - start: {title: Friday}\n    expect: {status: asked}\n")
+	g.must(tb, "admin", 201, "PUT", at+"/Hooks/portal.json", `{"verify": {"scheme": "none"}}`)
+}
+
+// leaveRoute is a route with roles of all kinds.
+const leaveRoute = `title: Leave
+context: core
+access: {start: [everyone, ann], read: [], admin: [bob]}
+xattrs:
+  boss: {type: string, title: Their boss}
+roles:
+  asker: {title: Who asks, assign: [starter]}
+  lead: {assign: ["xattr:boss", "team:core"], pick: ["user:cy", everyone]}
+  board: {title: <i>Board</i>, assign: ["role:lead", admins, stakeholders]}
+states:
+  asked: {type: start}
+  granted: {type: complete}
+  declined: {type: denied}
+actions:
+  ask: {trigger: init}
+  grant: {in: [asked], role: lead, to: granted}
+  decline: {in: [asked], role: board, to: declined}
+  withdraw: {in: [asked], role: asker, to: declined}
+`
+
+// TestListsOfRoutes: the lists of a route are the lists of all, filtered by it.
+func TestListsOfRoutes(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	b := g.browse(t, "ann")
+	for path, want := range map[string]string{
+		"/routes/EXPENSE/cases": "/cases?route=expense", "/routes/expense/schedule": "/schedule?route=expense", "/routes/expense/cases?q=x": "", "/routes/none/cases": "",
+	} {
+		if got := b.get(t, path).header.Get("Location"); got != want {
+			t.Errorf("%s leads to %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestSideBySide: lines that differ stand beside each other, with some around them.
+func TestSideBySide(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, older, newer string
+		want               []string
+		cut                bool
+	}{
+		{name: "equal", older: "a\nb\n", newer: "a\nb\n"},
+		{name: "nothing", newer: ""},
+		{name: "changed", older: "a\nb\nc\n", newer: "a\nB\nc\n", want: []string{"…", "1 a|1 a", "2-b|2+B", "3 c|3 c"}},
+		{name: "two become one", older: "a\nb\n", newer: "c\n", want: []string{"…", "1-a|1+c", "2-b|"}},
+		{name: "one becomes two", older: "a\nz\n", newer: "b\nc\nz\n", want: []string{"…", "1-a|1+b", "|2+c", "2 z|3 z"}},
+		{name: "added twice", older: "a\n", newer: "x\na\ny\n", want: []string{"…", "|1+x", "1 a|2 a", "|3+y"}},
+		{name: "no line feed", older: "a", newer: "b", want: []string{"…", "1-a|1+b"}},
+		{name: "like a head", older: "-- x\n", newer: "@@ -1,1 +1,1 @@\n", want: []string{"…", "1--- x|1+@@ -1,1 +1,1 @@"}},
+		{name: "far apart", older: "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", newer: "A\nb\nc\nd\ne\nf\ng\nh\ni\nJ\n", want: []string{"…", "1-a|1+A", "2 b|2 b", "3 c|3 c", "4 d|4 d", "…", "7 g|7 g", "8 h|8 h", "9 i|9 i", "10-j|10+J"}},
+	} {
+		lines, cut := sideBySide([]byte(test.older), []byte(test.newer))
+		var got []string
+		side := func(no int, changed bool, sign, text string) string {
+			if no == 0 {
+				return ""
+			}
+			if !changed {
+				sign = " "
+			}
+			return strconv.Itoa(no) + sign + text
+		}
+		for _, l := range lines {
+			if l.Gap {
+				got = append(got, "…")
+				continue
+			}
+			got = append(got, side(l.OldNo, l.Removed, "-", l.Old)+"|"+side(l.NewNo, l.Added, "+", l.New))
+		}
+		if !slices.Equal(got, test.want) || cut != test.cut {
+			t.Errorf("%s: got %q, cut %v, want %q, cut %v", test.name, got, cut, test.want, test.cut)
+		}
+	}
+	if lines, cut := sideBySide([]byte(strings.Repeat("a\n", mostDiffLines+1)), nil); !cut || len(lines) != mostDiffLines {
+		t.Errorf("of a long text %d lines, cut %v", len(lines), cut)
 	}
 }
 

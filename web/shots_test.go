@@ -40,6 +40,10 @@ func TestBrowserShots(t *testing.T) {
 				continue
 			}
 			if user != p.user {
+				if user != "" {
+					w.visit("/logout")
+					w.then(`document.querySelector("form").requestSubmit()`)
+				}
 				w.visit("/login")
 				eval[bool](w, fmt.Sprintf(`document.cookie = "theme=%s; path=/"; document.cookie = "tz=UTC; path=/"; true`, look.theme))
 				if user = p.user; user != "" {

@@ -91,6 +91,12 @@ func (g *Rights) SeesRoute(by identity.Principal, r *Route) bool {
 		by.InAny(Names(r.Access.Start)) || by.InAny(Names(r.Access.Admin))
 }
 
+// SeesMembers reports whether by is told who is in the team: its members are, its
+// administrators, and those of the server.
+func SeesMembers(by identity.Principal, team *identity.Party) bool {
+	return by.Admin() || by.In(team.ID) || by.InAny(team.Admins)
+}
+
 // SeesEntry reports whether a schedule entry of the context exists for by.
 func SeesEntry(by identity.Principal, context identity.ID) bool {
 	return by.Admin() || by.In(context)

@@ -1,0 +1,155 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+)
+
+// routeAccessView is what routeaccess.html shows.
+type routeAccessView struct {
+	Name, Title string
+	Page        string
+	Lede        string
+	Rights      []routeRight
+	Roles       []routeRole
+}
+
+// routeRight is something that can be done with a route, and who may do it.
+type routeRight struct {
+	What string
+	Who  string
+	You  bool
+}
+
+// routeRole is a role of a route: who plays it, and what it does.
+type routeRole struct {
+	Title   string
+	Name    string
+	Plays   []string // rules in words: the first that yields somebody counts
+	Picks   []string
+	Actions string
+}
+
+// drawRouteAccess shows who may do what with a route and in its cases.
+func drawRouteAccess(x *visit) error {
+	o, err := x.Queries.RouteOverview(x.r.Context(), x.by, x.r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	r, a := o.Drawn.Route, &o.Access
+	v := &routeAccessView{Name: o.Stored.Name, Title: cmp.Or(r.Title, o.Stored.Name), Page: pageOfRoute(o.Stored.Name)}
+	owner := "nobody: its owner is gone"
+	if a.Owner != "" {
+		owner = x.Queries.Person(a.Owner).Shown()
+	}
+	start := a.Start
+	if a.OwnerStarts {
+		start = []string{a.Owner}
+	}
+	readers := slices.Concat(start, a.Read, a.Admin)
+	if a.Owner != "" {
+		readers = append([]string{a.Owner}, readers...)
+	}
+	v.Rights = []routeRight{
+		{"See the route, its versions and pictures", x.parties(readers), true},
+		{"Start cases", x.parties(start), a.MayStart},
+		{"Change the route, its hooks and its scenario; move, suspend and cancel its cases; set dates", x.parties(a.Admin), a.MayChange},
+	}
+	v.Lede = "It belongs to " + owner + ". Administrators of the server may do everything. Who may see a case is decided for each: its context, its starter, those with a part in it, and who administers the route."
+	for i := range r.Roles {
+		role := &r.Roles[i]
+		v.Roles = append(v.Roles, routeRole{
+			Title: cmp.Or(role.Title, role.Name), Name: role.Name, Plays: x.wordsOfRules(o, role.Assign), Picks: x.wordsOfRules(o, role.Pick), Actions: actionsOf(r, role.Name),
+		})
+	}
+	at := routeFolder + "/" + url.PathEscape(o.Stored.Name)
+	return x.draw("routeaccess.html", head{Title: "Access: " + v.Title, Nav: "routes", Path: at + ".json", JSON: at + ".json"}, v)
+}
+
+// parties returns users and teams as a sentence has them, each once.
+func (x *visit) parties(names []string) string {
+	var out []string
+	for _, name := range names {
+		shown := name
+		if name == string(identity.Everyone) {
+			shown = "everyone"
+		} else if name != "" {
+			shown = x.Queries.Person(name).Shown()
+		}
+		if shown != "" && !slices.Contains(out, shown) {
+			out = append(out, shown)
+		}
+	}
+	if slices.Contains(out, "everyone") {
+		return "everyone"
+	}
+	return cmp.Or(joined(out), "nobody")
+}
+
+// wordsOfRules says whom each rule yields.
+func (x *visit) wordsOfRules(o *engine.RouteOverview, rules []route.Rule) (out []string) {
+	r := o.Drawn.Route
+	roleTitle := func(name string) string {
+		if found := r.Role(name); found != nil {
+			return cmp.Or(found.Title, name)
+		}
+		return name
+	}
+	for _, rule := range rules {
+		words := ""
+		switch rule.Kind {
+		case route.RuleStarter:
+			words = "who started the case"
+		case route.RuleUser:
+			words = x.Queries.Person(rule.Arg).Shown()
+		case route.RuleTeam:
+			words = "the team " + x.Queries.Person(rule.Arg).Shown()
+			if members, seen := o.Access.Members[rule.Arg]; seen {
+				words += ": " + x.parties(members)
+			}
+		case route.RuleEveryone:
+			words = "everyone"
+		case route.RuleRole:
+			words = "who is " + roleTitle(rule.Arg)
+		case route.RuleStakeholders:
+			words = "the stakeholders"
+		case route.RuleAdmins:
+			words = "who administers the route"
+		case route.RuleXattr:
+			words = "whom the field " + fieldTitle(r, rule.Arg) + " names"
+		case route.RuleParent:
+			words = "who is " + rule.Arg + " in the case that started it"
+		case route.RuleCall:
+			words = "whom the callback " + rule.Arg + " names"
+		}
+		out = append(out, words)
+	}
+	return out
+}
+
+func fieldTitle(r *route.Route, key string) string {
+	for i := range r.Xattrs {
+		if r.Xattrs[i].Key == key {
+			return cmp.Or(r.Xattrs[i].Title, key)
+		}
+	}
+	return key
+}
+
+// actionsOf returns the titles of what a role does.
+func actionsOf(r *route.Route, role string) string {
+	var out []string
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if slices.Contains(a.Roles, role) || a.Need != nil && a.Need.Role == role {
+			out = append(out, cmp.Or(a.Title, a.Name))
+		}
+	}
+	return strings.Join(out, ", ")
+}
