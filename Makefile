@@ -67,6 +67,10 @@ e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm
 browser: ## the pages in Debian's chromium, with axe-core at every stop
 	@.ci/browser.sh
 
+.PHONY: shots
+shots: ## dist/shots: a picture of every page, in light, in dark and as on a phone (SHOTS_OF="route*")
+	@FLOWDRIVE_BROWSER=BrowserShots FLOWDRIVE_SHOTS="$(CURDIR)/dist/shots" FLOWDRIVE_SHOTS_OF="$(SHOTS_OF)" .ci/browser.sh
+
 .PHONY: torture
 torture: ## kill servers under load for TIME (10m), and judge what clients were told; FLOWDRIVE_TEST_SEED repeats a run
 	FLOWDRIVE_TORTURE=$(TIME) go test -count=1 -timeout=0 -v -run='Killed|Stopped|Histories' ./cmd/flowdrive

@@ -23,4 +23,4 @@ if [[ ! -f $cache/axe-$version.js ]]; then
 	tar -xzf "$dir/axe-core-$version.tgz" -C "$dir" package/axe.min.js
 	mv "$dir/package/axe.min.js" "$cache/axe-$version.js"
 fi
-FLOWDRIVE_AXE=$cache/axe-$version.js go test -tags browser -run Browser -count=1 ./web
+FLOWDRIVE_AXE=$cache/axe-$version.js go test -tags browser -run "${FLOWDRIVE_BROWSER:-Browser}" -count=1 -timeout=30m ./web

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type asking struct {
 	Curl    string
 	Hidden  []hidden // what else is sent
 	Fields  []*field
+	More    []*field // folded until one of them has a value or a fault
 	Refused *refusal
 }
 
@@ -59,7 +61,7 @@ func (x *visit) asks(a asking, f form) *asking {
 	for _, h := range a.Hidden {
 		v.Set(h.Name, h.Value)
 	}
-	for _, one := range a.Fields {
+	for _, one := range slices.Concat(a.Fields, a.More) {
 		x.fillAsked(a.Do, one)
 		if one.Kind != "check" || one.Value == "true" {
 			v.Set(one.Name, one.Value)
@@ -69,6 +71,11 @@ func (x *visit) asks(a asking, f form) *asking {
 		a.Curl = x.curlLines(done.requests)
 	}
 	return &a
+}
+
+// Unfolded reports whether a field that is folded has something to show.
+func (a *asking) Unfolded() bool {
+	return slices.ContainsFunc(a.More, func(f *field) bool { return f.Value != "" || f.Fault != "" })
 }
 
 // untold returns the refusal of a form that the page does not show: one that is not for

@@ -76,6 +76,8 @@ func (f *refusal) place() {
 		p := strings.TrimPrefix(f.Faults[i].Pointer, "/")
 		if key, isXattr := strings.CutPrefix(p, "xattrDict/"); isXattr {
 			p = "x." + key
+		} else if role, isRole := strings.CutPrefix(p, "roles/"); isRole {
+			p = rolePrefix + role
 		}
 		key, _, _ := strings.Cut(p, "/")
 		f.Faults[i].Field = unescapePointer(key)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,7 @@ func routePagesToTry() []pageToTry {
 		{"route-start", "ann", "/routes/expense/start", 200},
 		{"route-start-filled", "ann", "/routes/expense/start?title=Taxi&x.amount=12.5", 200},
 		{"route-start-unknown", "ann", "/routes/expense/start?amount=12", 400},
+		{"route-start-undeclared", "ann", "/routes/expense/start?x.amuont=12", 400},
 		{"route-start-absent", "ann", "/routes/no-such-route/start", 404},
 	}
 }
@@ -178,6 +180,42 @@ func TestStartForm(t *testing.T) {
 	}
 	if list := g.must(t, "admin", 200, "GET", "/dav/Workflow/Cases/.contents?route=expense", "").body; strings.Count(list, "Taxi home") != 1 {
 		t.Errorf("the cases: %s", list)
+	}
+}
+
+// TestStartFormOfLater: a case is started with players of its roles, a priority and an
+// instant; what is wrong with each is said at its field. The curl line is the request.
+func TestStartFormOfLater(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	const text = "roles: {owner: {title: Owner, pick: [everyone], assign: [starter]}, other: {assign: [starter]}}\n" +
+		"states: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], allowed: owner, to: z}}\n"
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/picked.yaml", text)
+	b := g.browse(t, "admin")
+	form := b.get(t, "/routes/picked/start").body
+	if !strings.Contains(form, `name="roles.owner"`) || strings.Contains(form, `name="roles.other"`) || strings.Contains(form, "<details open>") {
+		t.Errorf("the form: %s", form)
+	}
+	for _, of := range []struct{ field, value string }{{"roles.owner", "nobody-has-this-name"}, {"priority", "high"}, {"startAt", "next friday"}} {
+		wrong := b.post(t, "/routes/picked/start", "do", "start", "key", of.field, "title", "Box", of.field, of.value)
+		if wrong.status != 422 || !strings.Contains(wrong.body, `id="start-`+of.field+`-fault"`) || !strings.Contains(wrong.body, `value="`+of.value+`"`) {
+			t.Errorf("%s is %s: %d %s", of.field, of.value, wrong.status, wrong.body)
+		}
+	}
+	sent := []string{"do", "start", "key", "one", "title", "Box", "roles.owner", "ann, bob", "priority", "7", "startAt", "2099-01-02T03:04:05Z"}
+	shown := b.post(t, "/routes/picked/start", append(sent, "show", "1")...)
+	if want := `{"route": "picked", "title": "Box", "roles": {"owner": ["ann","bob"]}, "priority": 7, "startAt": "2099-01-02T03:04:05Z"}`; !strings.Contains(html.UnescapeString(shown.body), want) {
+		t.Errorf("the curl line is not of %s: %s", want, shown.body)
+	}
+	done := b.post(t, "/routes/picked/start", sent...)
+	if done.status != 303 {
+		t.Fatalf("the form: %d %s", done.status, done.body)
+	}
+	stored := g.must(t, "admin", 200, "GET", "/dav/Workflow/Cases/"+strings.TrimPrefix(done.header.Get("Location"), "/cases/")+".json", "").body
+	for _, want := range []string{`"priority": 7`, `"startAt": "2099-01-02T03:04:05Z"`, `"ann"`, `"bob"`} {
+		if !strings.Contains(stored, want) {
+			t.Errorf("the case has no %s: %s", want, stored)
+		}
 	}
 }
 

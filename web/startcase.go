@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
 
@@ -28,10 +30,15 @@ func drawStart(x *visit) error {
 		return err
 	}
 	r := drawn.Route
+	for _, name := range sortedKeys(x.query) {
+		if key, is := strings.CutPrefix(name, "x."); is && !slices.ContainsFunc(r.Xattrs, func(d route.Xattr) bool { return d.Key == key }) {
+			return errs.New(errs.BadParameter, "The route %q declares no XATTR %q, which the parameter %q would fill in.", r.Name, key, name)
+		}
+	}
 	v := &startView{Name: r.Name, Title: cmp.Or(r.Title, r.Name), Text: r.Description}
 	v.Ask = x.asks(asking{
 		Do: "start", Title: "Start a case", Submit: "Start", Cancel: pageOfRoute(r.Name),
-		Post: pageOfRoute(r.Name) + "/start", Fields: x.startFields(r),
+		Post: pageOfRoute(r.Name) + "/start", Fields: x.startFields(r), More: moreStartFields(),
 	}, startCase)
 	v.Refused = x.untold(v.Ask)
 	return x.draw("start.html", head{Title: "Start: " + v.Title, Nav: "routes", Path: newCasePath}, v)
@@ -40,7 +47,46 @@ func drawStart(x *visit) error {
 // startFields returns the fields of a case that begins, filled in by the address.
 func (x *visit) startFields(r *route.Route) []*field {
 	title := &field{Key: "title", Name: "title", Label: "Title", Kind: "text", typ: "string", Value: x.query.Get("title")}
-	return append([]*field{title}, x.xattrFields(r)...)
+	return append(append([]*field{title}, x.xattrFields(r)...), x.roleFields(r)...)
+}
+
+// roleFields returns a field for each role whose players the starter may choose.
+func (x *visit) roleFields(r *route.Route) (out []*field) {
+	for i := range r.Roles {
+		role := &r.Roles[i]
+		if len(role.Pick) == 0 {
+			continue
+		}
+		f := &field{Name: rolePrefix + role.Name, Label: cmp.Or(role.Title, role.Name), Kind: "text", typ: "string", Hint: "Names of users or teams, with commas between them."}
+		if len(role.Assign) > 0 {
+			f.Hint += " The route chooses if this is empty."
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// rolePrefix begins the names of fields that say who plays a role.
+const rolePrefix = "roles."
+
+// moreStartFields returns the fields that few cases need.
+func moreStartFields() []*field {
+	return []*field{
+		{Name: "startAt", Label: "Start at", Kind: "text", typ: "string", Hint: "An instant or a date, as 2012-11-09T12:34:56Z. The case waits until then."},
+		{Name: "priority", Label: "Priority", Kind: "text", Number: true, typ: "integer", Hint: "From 0 to 65535. Cases with a higher one come first."},
+	}
+}
+
+// sentRoles returns who plays which role, by the fields of a form. A role without players
+// is left to the route.
+func sentRoles(r *route.Route, v url.Values) (out []member) {
+	for i := range r.Roles {
+		name := r.Roles[i].Name
+		if players := names(v.Get(rolePrefix + name)); len(players) > 0 {
+			out = append(out, member{name, bytes.TrimSpace(document.Line(players))})
+		}
+	}
+	return out
 }
 
 // xattrFields returns a field for each XATTR that the route declares.
@@ -84,6 +130,13 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	if xattrs := sentXattrs(fields, v); len(xattrs) > 0 {
 		members = append(members, member{"xattrDict", object(xattrs...)})
 	}
+	if roles := sentRoles(r, v); len(roles) > 0 {
+		members = append(members, member{"roles", object(roles...)})
+	}
+	if priority := strings.TrimSpace(v.Get("priority")); priority != "" {
+		members = append(members, member{"priority", numberOr(priority)})
+	}
+	members = append(members, text("startAt", strings.TrimSpace(v.Get("startAt"))))
 	return &act{
 		requests: []driveRequest{{Method: http.MethodPut, Path: newCasePath, Body: object(members...)}},
 		lead:     pageOfStarted,
