@@ -191,6 +191,7 @@ func contextNames(by identity.Principal) []string {
 	return contexts
 }
 
+// Names returns texts as names of users and teams.
 func Names(list []string) []identity.Name {
 	out := make([]identity.Name, len(list))
 	for i, n := range list {

@@ -58,6 +58,7 @@ type Table struct {
 	byName map[string]*Route // folded
 }
 
+// NewTable returns the table of the routes, which come by id.
 func NewTable(list []*Route) *Table {
 	t := &Table{list: list, byID: make(map[int64]*Route, len(list)), byName: make(map[string]*Route, len(list))}
 	for _, info := range list {
