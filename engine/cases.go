@@ -318,8 +318,8 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 }
 
 // DeleteCase cancels an open case, and archives one that was completed; its given
-// name is free then. One that is canceled already stays as it is, so that a DELETE
-// which is repeated has no other effect (RFC 9110, section 9.2.2). Errors:
+// name is free then. One that is canceled or archived already stays as it is, so that
+// a DELETE which is repeated has no other effect (RFC 9110, section 9.2.2). Errors:
 // errs.NotFound; errs.NotAllowed; errs.InUse for an ended case that has open children,
 // or whose parent has not moved on.
 func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
@@ -331,13 +331,10 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if !h.admin && !access.IsStarter(req.By, h.core) {
 			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case, or archive one that has ended.")
 		}
-		if err := notArchived(h.row); err != nil {
-			return nil, err
-		}
 		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 			return nil, err
 		}
-		if h.core.Life == machine.Canceled {
+		if h.core.Life == machine.Canceled || h.row.Archived != 0 { // it was deleted before
 			return func(store.Tx) error { return nil }, nil
 		}
 		if h.core.Life.Ended() {
