@@ -108,7 +108,7 @@ func (e *decider) archive(tx store.Tx, c *machine.Case, named bool, now time.Tim
 
 // archiveBelow archives the next children of an archived case.
 func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
-	children, err := tx.Cases().EndedChildren(id, kinAtOnce)
+	children, err := tx.Cases().Archived().EndedChildren(id, kinAtOnce)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (e *Archive) ArchiveMonths(ctx context.Context, by identity.Principal, own 
 			certain = by.Contexts()
 		}
 		return eachMonth(r, filter, func(month store.Month) error {
-			if next, err := r.Cases().NextArchiveMonth(month-1, certain, filter.Routes); err != nil || next == month {
+			if next, err := r.Cases().Archived().NextArchiveMonth(month-1, certain, filter.Routes); err != nil || next == month {
 				out = append(out, month)
 				return err
 			}
@@ -195,7 +195,7 @@ func (e *Archive) ArchiveMonths(ctx context.Context, by identity.Principal, own 
 func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) error) error {
 	for month := store.Month(0); ; {
 		var err error
-		if month, err = r.Cases().NextArchiveMonth(month, filter.Access, filter.Routes); err != nil || month == 0 {
+		if month, err = r.Cases().Archived().NextArchiveMonth(month, filter.Access, filter.Routes); err != nil || month == 0 {
 			return err
 		}
 		if err := f(month); err != nil {
@@ -311,7 +311,7 @@ func (e *Archive) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Ti
 func (e *Archive) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 	left := kinAtOnce
 	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {
-		children, err := tx.Cases().AnyChildren(parents[0], left)
+		children, err := tx.Cases().Archived().AnyChildren(parents[0], left)
 		if err != nil {
 			return err
 		}

@@ -12,11 +12,11 @@ import (
 // besideRoute returns the scenario beside a route: that of the route, or one that waits
 // for it and is the caller's.
 func besideRoute(r store.Reader, by identity.Principal, row *store.Route) (*store.Scenario, error) {
-	s, err := store.OrNil(r.Scenarios().OfRoute(row.ID))
+	s, err := store.OrNil(r.Routes().Scenarios().OfRoute(row.ID))
 	if err != nil || s != nil {
 		return s, err
 	}
-	return store.OrNil(r.Scenarios().Waiting(by.ID, row.Name))
+	return store.OrNil(r.Routes().Scenarios().Waiting(by.ID, row.Name))
 }
 
 // playChanged plays the scenario beside a route with the route as it is to be stored.
@@ -63,14 +63,14 @@ func (e *Routes) writeBeside(tx store.Tx, req Request, c *routeChange) error {
 	} else if err := deleteNote(tx, req.By.ID, WaitingNote(c.beside.Route)); err != nil {
 		return err
 	}
-	return tx.Write().Scenarios().Put(c.scenario)
+	return tx.Write().Routes().Scenarios().Put(c.scenario)
 }
 
 // leaveScenario leaves the scenario of a route that is deleted to who deletes it, as one
 // that waits: a later route of the name may go on with it, and whoever deletes both
 // files finds both.
 func (e *Routes) leaveScenario(tx store.Tx, req Request, row *store.Route) error {
-	s, err := store.OrNil(tx.Scenarios().OfRoute(row.ID))
+	s, err := store.OrNil(tx.Routes().Scenarios().OfRoute(row.ID))
 	if err != nil || s == nil {
 		return err
 	}
@@ -84,5 +84,5 @@ func (e *Routes) leaveScenario(tx store.Tx, req Request, row *store.Route) error
 	}
 	s.RouteID, s.AuthorID, s.Route = 0, req.By.ID, row.Name
 	playedNow(s, nil, 0, req.Now)
-	return tx.Write().Scenarios().Put(s)
+	return tx.Write().Routes().Scenarios().Put(s)
 }

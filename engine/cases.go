@@ -87,7 +87,9 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 		return nil, err
 	}
 	shares := machine.Shares(c, compiled)
-	find := func(label string) (*store.Message, error) { return store.OrNil(r.Messages().GetByLabel(row.ID, label)) }
+	find := func(label string) (*store.Message, error) {
+		return store.OrNil(r.Cases().Messages().GetByLabel(row.ID, label))
+	}
 	h := &loadedCase{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &usedRoute{access.Route{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion}, compiled}}
 	if info := e.rights.Route(c.RouteID); info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID

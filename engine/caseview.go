@@ -115,7 +115,7 @@ func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64)
 		if err := json.Unmarshal(log, &out.Log); err != nil {
 			return errs.Wrap("read the log of a case", err)
 		}
-		if out.Messages, err = r.Messages().List(id); err != nil {
+		if out.Messages, err = r.Cases().Messages().List(id); err != nil {
 			return err
 		}
 		return l.addChildren(out)

@@ -82,7 +82,7 @@ func casesText(b *strings.Builder, r store.Reader) error {
 			return err
 		}
 		fmt.Fprintf(b, "case %d.%d due %s named %t\n%s%s\n", c.Version, c.Revision, c.Due, c.Named, c.Form, log)
-		messages, err := r.Messages().List(c.ID)
+		messages, err := r.Cases().Messages().List(c.ID)
 		if err != nil {
 			return err
 		}

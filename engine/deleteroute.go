@@ -155,7 +155,7 @@ func (n *ending) cancel(e *Routes, tx store.Tx, stored *store.Route) error {
 			return err
 		}
 		h.find = func(label string) (*store.Message, error) {
-			return store.OrNil(tx.Messages().GetByLabel(row.ID, label))
+			return store.OrNil(tx.Cases().Messages().GetByLabel(row.ID, label))
 		}
 		if !open(h.core.Life) {
 			continue

@@ -147,7 +147,7 @@ func (e *decider) messageNeed(in *machine.Input, l *lookup, need machine.Need) e
 	if need.Case != 0 {
 		id = need.Case
 		find = func(label string) (*store.Message, error) {
-			return store.OrNil(l.reader.Messages().GetByLabel(id, label))
+			return store.OrNil(l.reader.Cases().Messages().GetByLabel(id, label))
 		}
 		relative := in.Facts.Cases[id]
 		if relative == nil || l.reader == nil {
@@ -270,7 +270,7 @@ func (c *caseChange) finder(stored finder) finder {
 // been written since.
 func factsHold(tx store.Tx, c *caseChange) error {
 	for _, fact := range c.read {
-		m, err := store.OrNil(tx.Messages().GetByLabel(fact.caseID, fact.label))
+		m, err := store.OrNil(tx.Cases().Messages().GetByLabel(fact.caseID, fact.label))
 		if err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (e *decider) putWritten(tx store.Tx, c *caseChange) error {
 
 // replace stores a message in place of the one with its label, if there is one.
 func (e *decider) replace(tx store.Tx, m *store.Message) error {
-	old, err := store.OrNil(tx.Messages().GetByLabel(m.CaseID, m.Label))
+	old, err := store.OrNil(tx.Cases().Messages().GetByLabel(m.CaseID, m.Label))
 	if err != nil {
 		return err
 	}
@@ -324,5 +324,5 @@ func (e *decider) replace(tx store.Tx, m *store.Message) error {
 			e.contents.RouseAfter(tx)
 		}
 	}
-	return tx.Write().Messages().Put(m)
+	return tx.Write().Cases().Messages().Put(m)
 }

@@ -12,9 +12,6 @@ import (
 // Errors are those of the store.
 func (e *Engine) Figures(ctx context.Context) (f *store.Figures, now time.Time, err error) {
 	now = e.Clock.Now()
-	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		f, err = r.Figures(now)
-		return err
-	})
+	f, err = e.Store.Figures(ctx, now)
 	return f, now, err
 }

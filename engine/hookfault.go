@@ -33,7 +33,7 @@ func (e *Hooks) noteFault(ctx context.Context, h *store.Hook, fault string) {
 	}
 	now := e.Clock.Now()
 	err := e.Update(change.Committed(ctx), func(tx store.Tx) error {
-		current, err := store.OrNil(tx.Hooks().Get(h.RouteID, h.Name))
+		current, err := store.OrNil(tx.Routes().Hooks().Get(h.RouteID, h.Name))
 		if err != nil || current == nil || current.ID != h.ID || current.Fault == fault {
 			return err
 		}
@@ -47,7 +47,7 @@ func (e *Hooks) noteFault(ctx context.Context, h *store.Hook, fault string) {
 // setFault stores why a hook does not work, "" if it does, and tells people.
 func (e *Hooks) setFault(tx store.Tx, h *store.Hook, fault string, now time.Time) error {
 	h.Fault = fault
-	if err := tx.Write().Hooks().Put(h); err != nil {
+	if err := tx.Write().Routes().Hooks().Put(h); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() {
@@ -133,7 +133,7 @@ func (e *Hooks) endFault(tx store.Tx, h *store.Hook, end hookEnd) error {
 // tellAgain tells people again that a hook does not work, unless what kept it from
 // working has been mended elsewhere.
 func (e *Hooks) tellAgain(tx store.Tx, row *store.Trouble, told *trouble, now time.Time) error {
-	h, err := store.OrNil(tx.Hooks().ByID(row.Hook))
+	h, err := store.OrNil(tx.Routes().Hooks().ByID(row.Hook))
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (e *Hooks) Hooks(ctx context.Context, by identity.Principal, route string) 
 	}
 	var out []Resource
 	err = e.Store.View(ctx, func(r store.Reader) error {
-		hooks, err := r.Hooks().OfRoute(info.ID)
+		hooks, err := r.Routes().Hooks().OfRoute(info.ID)
 		for i := range hooks {
 			resource, bad := e.resource(info, &hooks[i])
 			if bad != nil {
@@ -68,7 +68,7 @@ func (e *Hooks) Hook(ctx context.Context, by identity.Principal, route, name str
 	}
 	var found *store.Hook
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		found, err = store.OrNil(r.Hooks().Get(info.ID, name))
+		found, err = store.OrNil(r.Routes().Hooks().Get(info.ID, name))
 		return err
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 		if err != nil {
 			return err
 		}
-		old, err := store.OrNil(tx.Hooks().Get(info.ID, name))
+		old, err := store.OrNil(tx.Routes().Hooks().Get(info.ID, name))
 		if err != nil {
 			return err
 		}
@@ -144,13 +144,13 @@ func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h 
 	}
 	if old != nil {
 		h.ID, h.Name, h.SHA256, h.Created, h.Revision = old.ID, old.Name, old.SHA256, old.Created, old.Revision+1
-	} else if all, err := tx.Hooks().OfRoute(info.ID); err != nil || len(all) >= hook.MostOfRoute {
+	} else if all, err := tx.Routes().Hooks().OfRoute(info.ID); err != nil || len(all) >= hook.MostOfRoute {
 		if err == nil {
 			err = errs.New(errs.TooMany, "The route has %d hooks, which is the limit; delete some first.", hook.MostOfRoute)
 		}
 		return nil, err
 	}
-	if err := tx.Write().Hooks().Put(h); err != nil {
+	if err := tx.Write().Routes().Hooks().Put(h); err != nil {
 		return nil, err
 	}
 	if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID}); err != nil {
@@ -179,7 +179,7 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 		if err != nil {
 			return err
 		}
-		h, err := store.OrNil(tx.Hooks().Get(info.ID, name))
+		h, err := store.OrNil(tx.Routes().Hooks().Get(info.ID, name))
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 		if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID, deleted: true}); err != nil {
 			return err
 		}
-		if err := tx.Write().Hooks().Delete(h.ID); err != nil {
+		if err := tx.Write().Routes().Hooks().Delete(h.ID); err != nil {
 			return err
 		}
 		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.HookDelete, info.Name+"/"+h.Name, ""))

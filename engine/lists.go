@@ -105,7 +105,7 @@ func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) 
 // CaseID, that case alone.
 func (e *Worklists) withTasks(r store.Reader, by identity.Principal, list Worklist, f Filter) ([]store.Case, error) {
 	if f.CaseID == 0 {
-		return r.Cases().WithTasks(e.taskFilter(by, list, f))
+		return r.Cases().Tasks().WithTasks(e.taskFilter(by, list, f))
 	}
 	row, _, err := e.findCase(r, by, Ref{CaseID: f.CaseID})
 	if err != nil || row == nil || row.Archived != 0 {
@@ -270,7 +270,7 @@ func (e *Worklists) teamTasks(ctx context.Context, by identity.Principal, name s
 			limit: f.Limit, size: filter.Limit,
 			list: func(after int64) ([]store.Case, error) {
 				filter.After = after
-				return r.Cases().WithTasks(filter)
+				return r.Cases().Tasks().WithTasks(filter)
 			},
 			place: func(row *store.Case) int64 { return row.ID },
 			add: func(rows []store.Case, out []Resource) ([]Resource, error) {

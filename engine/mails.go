@@ -38,17 +38,17 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 		return post.send(&machine.Request{Mail: mail})
 	}
 	tx.AfterCommit(func() { e.sweeper.note(wish.At) })
-	return tx.Write().HeldMails().Insert(&store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest, Created: n.Time, Mail: document.Line(mail)})
+	return tx.Write().Outbox().HeldMails().Insert(&store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest, Created: n.Time, Mail: document.Line(mail)})
 }
 
 // fireMail sends a user the mails that have waited for this hour.
 func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
 	user := identity.ID(item.ID)
-	held, err := tx.HeldMails().Due(user, b.now)
+	held, err := tx.Outbox().HeldMails().Due(user, b.now)
 	if err != nil || len(held) == 0 {
 		return time.Time{}, false, err
 	}
-	if err := tx.Write().HeldMails().Delete(user, b.now); err != nil {
+	if err := tx.Write().Outbox().HeldMails().Delete(user, b.now); err != nil {
 		return time.Time{}, false, err
 	}
 	party := e.accounts.Table().ByID(user)
@@ -102,5 +102,5 @@ func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location) (
 
 // stopMail forgets the mails of a user that cannot be sent.
 func stopMail(tx store.Tx, row store.DueRow) error {
-	return tx.Write().HeldMails().Delete(identity.ID(row.ID), row.Due)
+	return tx.Write().Outbox().HeldMails().Delete(identity.ID(row.ID), row.Due)
 }

@@ -35,7 +35,7 @@ func (e *Cases) Messages(ctx context.Context, by identity.Principal, id int64) (
 		if row == nil {
 			return change.Absent("case")
 		}
-		out, err = r.Messages().List(id)
+		out, err = r.Cases().Messages().List(id)
 		return err
 	})
 	return out, err
@@ -58,13 +58,13 @@ func (e *Cases) message(ctx context.Context, by identity.Principal, id int64, uu
 		}
 		switch name {
 		case "":
-			m, err = store.OrNil(r.Messages().Get(id, uuid))
+			m, err = store.OrNil(r.Cases().Messages().Get(id, uuid))
 		case OwnInput:
-			m, err = store.OrNil(r.Messages().GetByLabel(id, store.LabelInput))
+			m, err = store.OrNil(r.Cases().Messages().GetByLabel(id, store.LabelInput))
 		case OwnOutput, OwnException:
 			m, err = result(r, h, name)
 		default:
-			m, err = store.OrNil(r.Messages().GetByLabel(id, name))
+			m, err = store.OrNil(r.Cases().Messages().GetByLabel(id, name))
 		}
 		return err
 	})
@@ -85,7 +85,7 @@ func result(r store.Reader, h *loadedCase, name string) (*store.Message, error) 
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
 	case name == OwnException && life == machine.Failed:
-		return store.OrNil(r.Messages().GetByLabel(h.row.ID, machine.LabelError))
+		return store.OrNil(r.Cases().Messages().GetByLabel(h.row.ID, machine.LabelError))
 	default:
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func output(r store.Reader, h *loadedCase) (*store.Message, error) {
 		if name == "" {
 			continue
 		}
-		if m, err := store.OrNil(r.Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
+		if m, err := store.OrNil(r.Cases().Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
 			return m, err
 		}
 	}
@@ -183,7 +183,7 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string
 		return func(tx store.Tx) (*Outcome, error) {
 			// Writing a message need not change the case: its revision alone
 			// would not tell that the label was written meanwhile.
-			now, err := store.OrNil(tx.Messages().GetByLabel(id, name))
+			now, err := store.OrNil(tx.Cases().Messages().GetByLabel(id, name))
 			if err != nil {
 				return nil, err
 			}
@@ -221,7 +221,7 @@ func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) 
 	if err := notArchived(h.row); err != nil {
 		return nil, nil, err
 	}
-	old, err := store.OrNil(r.Messages().GetByLabel(id, name))
+	old, err := store.OrNil(r.Cases().Messages().GetByLabel(id, name))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -282,7 +282,7 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 		}
 	}
 	for _, m := range c.messages {
-		if err := tx.Write().Messages().Put(m); err != nil {
+		if err := tx.Write().Cases().Messages().Put(m); err != nil {
 			return err
 		}
 		if m.Size == 0 {
@@ -293,7 +293,7 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 		}
 	}
 	if c.inherited != nil {
-		if err := tx.Write().Messages().Put(c.inherited); err != nil {
+		if err := tx.Write().Cases().Messages().Put(c.inherited); err != nil {
 			return err
 		}
 	}

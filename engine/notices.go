@@ -211,7 +211,7 @@ func (t *notifier) note(request *machine.Request) error {
 	kept := &contents.Content{MediaType: "application/json", Inline: record}
 	m := kept.Message(c.row.ID, mustGUID(c.after.GUID), fmt.Sprintf("Notice-%d-%d", c.row.Revision, t.posted))
 	m.Created, m.Modified, m.AuthorID = t.now(), t.now(), c.row.StarterID
-	return t.tx.Write().Messages().Put(m)
+	return t.tx.Write().Cases().Messages().Put(m)
 }
 
 // merge adds the notices of an earlier decision of the same change, so that

@@ -158,7 +158,7 @@ func routeVersion(r store.Reader, s *store.Route) (Version, error) {
 		return Version{}, nil
 	}
 	v := Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
-	scenario, err := store.OrNil(r.Scenarios().OfRoute(s.ID))
+	scenario, err := store.OrNil(r.Routes().Scenarios().OfRoute(s.ID))
 	if scenario != nil {
 		v.Definition = definitionWithScenario(s)
 	}

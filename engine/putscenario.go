@@ -101,7 +101,7 @@ func (e *Scenarios) checkWaiting(r store.Reader, by identity.Principal, c *scena
 	if c.before != nil {
 		return nil
 	}
-	all, err := r.Scenarios().List(by.ID)
+	all, err := r.Routes().Scenarios().List(by.ID)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (e *Scenarios) writeScenario(ctx context.Context, tx store.Tx, req Request,
 			return nil, err
 		}
 	}
-	if err := tx.Write().Scenarios().Put(&c.next); errs.Is(err, errs.NameTaken) {
+	if err := tx.Write().Routes().Scenarios().Put(&c.next); errs.Is(err, errs.NameTaken) {
 		return nil, change.ErrStale // another request was faster
 	} else if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (e *base) keepPastScenario(tx store.Tx, s *store.Scenario, name string, req
 // dropWaiting deletes the caller's scenario that waits for a route of that name, if
 // there is one: another takes its place. Its source is kept.
 func (e *base) dropWaiting(tx store.Tx, req Request, name string) error {
-	s, err := store.OrNil(tx.Scenarios().Waiting(req.By.ID, name))
+	s, err := store.OrNil(tx.Routes().Scenarios().Waiting(req.By.ID, name))
 	if err != nil || s == nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (e *base) dropWaiting(tx store.Tx, req Request, name string) error {
 	if err := tx.Write().Locks().DeleteOn(store.ScenarioKey(s.ID)); err != nil {
 		return err
 	}
-	return tx.Write().Scenarios().Delete(s.ID)
+	return tx.Write().Routes().Scenarios().Delete(s.ID)
 }
 
 // DeleteScenario deletes the scenario beside a route, or the caller's that waits for
@@ -282,7 +282,7 @@ func (e *Scenarios) removeScenario(ctx context.Context, tx store.Tx, req Request
 	if err := e.keepPastScenario(tx, at.stored, at.name, req); err != nil {
 		return err
 	}
-	if err := tx.Write().Scenarios().Delete(at.stored.ID); err != nil {
+	if err := tx.Write().Routes().Scenarios().Delete(at.stored.ID); err != nil {
 		return err
 	}
 	if err := tx.Write().Locks().DeleteOn(store.ScenarioKey(at.stored.ID)); err != nil {

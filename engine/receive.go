@@ -75,7 +75,7 @@ var ErrNoHook = errs.New(errs.NotFound, "There is nothing at this address; it ma
 // byToken returns the hook with that token.
 func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hook.Settings, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		h, err = store.OrNil(r.Hooks().ByToken(sha256.Sum256([]byte(token))))
+		h, err = store.OrNil(r.Routes().Hooks().ByToken(sha256.Sum256([]byte(token))))
 		return err
 	})
 	if err != nil {
@@ -217,7 +217,7 @@ func (e *Hooks) startWith(ctx context.Context, req Request, d Drop, input *conte
 			if _, err := tx.Routes().CurrentVersion(c.row.RouteID); err != nil {
 				return nil, staleIfGone(err)
 			}
-			if current, err := store.OrNil(tx.Hooks().ByToken(token)); err != nil || current == nil {
+			if current, err := store.OrNil(tx.Routes().Hooks().ByToken(token)); err != nil || current == nil {
 				return nil, cmp.Or(err, error(ErrNoHook)) // revoked meanwhile
 			}
 			if err := e.decider.writeAsked(tx, c); err != nil {

@@ -44,7 +44,7 @@ func (e *Drops) draftOf(r store.Reader, req Request, d Drop) (*redrop, error) {
 	if err != nil || !access.IsStarter(req.By, h.core) {
 		return nil, err
 	}
-	old, err := store.OrNil(r.Messages().GetByLabel(row.ID, store.LabelInput))
+	old, err := store.OrNil(r.Cases().Messages().GetByLabel(row.ID, store.LabelInput))
 	if old == nil || err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (e *Drops) dropAgain(r store.Reader, req Request, again *redrop, input *con
 	c.read = slices.DeleteFunc(c.read, func(fact readFact) bool { return fact.label == store.LabelInput })
 	c.messages = append(c.messages, m)
 	return func(tx store.Tx) (*Outcome, error) {
-		now, err := store.OrNil(tx.Messages().GetByLabel(h.core.ID, store.LabelInput))
+		now, err := store.OrNil(tx.Cases().Messages().GetByLabel(h.core.ID, store.LabelInput))
 		if err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func (e *Routes) RenameRoute(ctx context.Context, req Request, name, newName str
 			return err
 		}
 		e.publish(tx, Event{Kind: EventRoute, Change: ChangeChanged, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now})
-		scenario, err := store.OrNil(tx.Scenarios().OfRoute(stored.ID))
+		scenario, err := store.OrNil(tx.Routes().Scenarios().OfRoute(stored.ID))
 		if err != nil {
 			return err
 		}

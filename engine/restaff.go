@@ -19,7 +19,7 @@ func (e *base) StaffChanged(ctx context.Context, req change.Request, changed []i
 	d := &decider{e}
 	var ids []int64
 	err := e.Store.View(ctx, func(r store.Reader) error {
-		rows, err := r.Cases().WithTasks(store.TaskFilter{Lists: machine.OnOffered, Parties: e.withTeams(changed), Routes: e.allRoutes()})
+		rows, err := r.Cases().Tasks().WithTasks(store.TaskFilter{Lists: machine.OnOffered, Parties: e.withTeams(changed), Routes: e.allRoutes()})
 		if err != nil {
 			return err
 		}

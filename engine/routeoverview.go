@@ -57,7 +57,7 @@ func (e *Pictures) Overview(ctx context.Context, by identity.Principal, name str
 		if err != nil {
 			return err
 		}
-		scenario, err := store.OrNil(r.Scenarios().OfRoute(info.ID))
+		scenario, err := store.OrNil(r.Routes().Scenarios().OfRoute(info.ID))
 		if err != nil {
 			return err
 		}

@@ -153,7 +153,7 @@ func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) 
 		if stored, err = r.Routes().Get(info.ID); err != nil {
 			return err
 		}
-		scenario, err = store.OrNil(r.Scenarios().OfRoute(info.ID))
+		scenario, err = store.OrNil(r.Routes().Scenarios().OfRoute(info.ID))
 		return err
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 		if stored, err = r.Routes().List(); err != nil {
 			return err
 		}
-		all, err := r.Scenarios().List(0)
+		all, err := r.Routes().Scenarios().List(0)
 		for i := range all {
 			scenarios[all[i].RouteID] = &all[i]
 		}

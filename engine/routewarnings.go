@@ -52,7 +52,7 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 	if stored == nil {
 		return others, nil
 	}
-	hooks, err := r.Hooks().OfRoute(stored.ID)
+	hooks, err := r.Routes().Hooks().OfRoute(stored.ID)
 	if err != nil {
 		return others, err
 	}

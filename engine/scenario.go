@@ -37,7 +37,7 @@ func (e *Scenarios) Scenario(ctx context.Context, by identity.Principal, name st
 func (e *Scenarios) Scenarios(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	var all []store.Scenario
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		all, err = r.Scenarios().List(by.ID)
+		all, err = r.Routes().Scenarios().List(by.ID)
 		return err
 	})
 	table := e.rights.Table()
@@ -77,11 +77,11 @@ func (e *base) scenarioAt(r store.Reader, by identity.Principal, name string) (*
 	}
 	if row != nil && e.rights.SeesRoute(by, info) {
 		at.name, at.row, at.route = row.Name, row, info
-		if at.stored, err = store.OrNil(r.Scenarios().OfRoute(row.ID)); err != nil || at.stored != nil {
+		if at.stored, err = store.OrNil(r.Routes().Scenarios().OfRoute(row.ID)); err != nil || at.stored != nil {
 			return at, err
 		}
 	}
-	if at.stored, err = store.OrNil(r.Scenarios().Waiting(by.ID, name)); at.stored != nil && at.route == nil {
+	if at.stored, err = store.OrNil(r.Routes().Scenarios().Waiting(by.ID, name)); at.stored != nil && at.route == nil {
 		at.name = at.stored.Route
 	}
 	return at, err

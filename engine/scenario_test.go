@@ -272,7 +272,7 @@ func TestScenarioOfDeletedUser(t *testing.T) {
 		t.Errorf("after its author has left: %v", err)
 	}
 	w.view(func(r store.Reader) error {
-		all, err := r.Scenarios().List(id)
+		all, err := r.Routes().Scenarios().List(id)
 		same(t, "scenarios", len(all), 1)
 		return err
 	})

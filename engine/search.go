@@ -32,7 +32,7 @@ func (e *decider) searchNeed(in *machine.Input, l *lookup, search machine.Search
 	find := l.find
 	if search.Case != 0 {
 		find = func(label string) (*store.Message, error) {
-			return store.OrNil(l.reader.Messages().GetByLabel(search.Case, label))
+			return store.OrNil(l.reader.Cases().Messages().GetByLabel(search.Case, label))
 		}
 	}
 	m, err := find(search.Label)

@@ -98,8 +98,6 @@ func (w spyWriter) Entries() store.EntryWriter { return spyEntries{w.Writer.Entr
 
 func (w spyWriter) Cases() store.CaseWriter { return spyCases{w.Writer.Cases(), w.spy} }
 
-func (w spyWriter) Messages() store.MessageWriter { return spyMessages{w.Writer.Messages(), w.spy} }
-
 func (w spyWriter) Names() store.NameWriter { return spyNames{w.Writer.Names(), w.spy} }
 
 func (w spyWriter) Attachments() store.AttachmentWriter {
@@ -164,6 +162,10 @@ func (t spyEntries) RedoOccurrence(o *store.Occurrence) error {
 type spyCases struct {
 	store.CaseWriter
 	spy *spy
+}
+
+func (t spyCases) Messages() store.MessageWriter {
+	return spyMessages{t.CaseWriter.Messages(), t.spy}
 }
 
 func (t spyCases) Insert(c *store.Case) error {

@@ -172,7 +172,7 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 	err = l.Store.View(ctx, func(r store.Reader) error {
 		lists := machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
 		filter := store.TaskFilter{Lists: lists, Parties: access.WithContexts(l.by, l.rights.Represented(l.by)), Routes: administered, Limit: mostLateCases}
-		rows, err := r.Cases().WithTasks(filter)
+		rows, err := r.Cases().Tasks().WithTasks(filter)
 		if err != nil {
 			return err
 		}

@@ -197,7 +197,7 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 		if !e.cases.mayLabel(by, h, t.Name) {
 			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
 		}
-		m, err := store.OrNil(r.Messages().GetByLabel(h.row.ID, t.Name))
+		m, err := store.OrNil(r.Cases().Messages().GetByLabel(h.row.ID, t.Name))
 		if err != nil || m == nil {
 			return out, err
 		}

@@ -154,7 +154,7 @@ func (e *Worklists) TaskCases(ctx context.Context, by identity.Principal) ([]*Ta
 // readTaskCases reads the cases that have changed since they were known.
 func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known map[int64]*TaskCase) ([]*TaskCase, error) {
 	const all = machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
-	revisions, err := r.Cases().TaskRevisions(store.TaskFilter{Lists: all, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by)})
+	revisions, err := r.Cases().Tasks().TaskRevisions(store.TaskFilter{Lists: all, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by)})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known m
 			stale = append(stale, at.ID)
 		}
 	}
-	rows, err := r.Cases().WithMarkings(stale)
+	rows, err := r.Cases().Tasks().WithMarkings(stale)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (e *decider) messageAfter(c *caseChange, out *machine.Output, l *lookup, of
 		if l.reader == nil {
 			return nil, nil
 		}
-		return store.OrNil(l.reader.Messages().GetByLabel(of.Case, label))
+		return store.OrNil(l.reader.Cases().Messages().GetByLabel(of.Case, label))
 	}
 	for i := range out.Others {
 		if out.Others[i].Case.ID == of.Case {

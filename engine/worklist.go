@@ -68,7 +68,7 @@ func (e *Worklists) Worklist(ctx context.Context, by identity.Principal, list Wo
 			limit: f.Limit, size: filter.Limit,
 			list: func(after int64) ([]store.Case, error) {
 				filter.After = after
-				return r.Cases().WithTasks(filter)
+				return r.Cases().Tasks().WithTasks(filter)
 			},
 			place: func(row *store.Case) int64 { return row.ID },
 			add:   e.lister(r, by, list, f).addAll,

@@ -82,6 +82,10 @@ type CaseState struct {
 
 // CaseReader reads cases with their logs.
 type CaseReader interface {
+	Messages() MessageReader
+	Tasks() TaskReader
+	Archived() ArchiveReader
+
 	Get(id int64) (*Case, error)       // without Access
 	List(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
 	Revision(id int64) (int64, error)
@@ -113,14 +117,14 @@ type CaseReader interface {
 	Log(id int64) ([]byte, error) // a JSON array of log entries, oldest first
 
 	BoardReader
-	ArchiveReader
-	TaskReader
 	DoneReader
 	LinkReader
 }
 
 // CaseWriter writes cases with their logs.
 type CaseWriter interface {
+	Messages() MessageWriter
+
 	Insert(c *Case) error // errs.NameTaken if the id is in use
 
 	// Update stores c if the stored revision is still base and the case is

@@ -35,6 +35,8 @@ type Document struct {
 
 // DocumentReader reads the trees below Documents/.
 type DocumentReader interface {
+	Versions() VersionReader
+
 	// Along returns what lies along the path from the root of the
 	// context down: the root, and as many of the names as exist.
 	Along(context identity.ID, names []string) ([]Document, error)
@@ -63,6 +65,8 @@ type Under struct {
 
 // DocumentWriter writes the trees below Documents/.
 type DocumentWriter interface {
+	Versions() VersionWriter
+
 	// Insert stores a new document or folder and sets its ID. A name
 	// in use in its folder is errs.NameTaken.
 	Insert(d *Document) error

@@ -24,10 +24,3 @@ type Figures struct {
 	Late   int64 // schedule entries whose instant is past
 	Stored int64 // bytes of contents and of large forms, as quotas count them
 }
-
-// FigureReader reads figures.
-type FigureReader interface {
-	// Figures returns the figures at an instant. It costs a walk through the indexes
-	// of what is open: some 0.1 µs a case.
-	Figures(now time.Time) (*Figures, error)
-}

@@ -40,6 +40,9 @@ const MostJournals = 1000
 
 // OutboxReader reads the outbox.
 type OutboxReader interface {
+	HeldMails() HeldMailReader
+	Letters() LetterReader
+
 	Get(key string) (*OutboxRow, error)
 	Lanes() ([]OutboxLane, error) // by name
 	// Due returns what is due in a lane at or before upTo, by (due, id),
@@ -56,6 +59,9 @@ type OutboxReader interface {
 
 // OutboxWriter writes the outbox.
 type OutboxWriter interface {
+	HeldMails() HeldMailWriter
+	Letters() LetterWriter
+
 	Insert(o *OutboxRow) error // sets ID; a key in use is errs.NameTaken
 
 	// Lease marks a row as being tried until the given time, as its attempt

@@ -25,6 +25,9 @@ type Route struct {
 
 // RouteReader reads routes.
 type RouteReader interface {
+	Scenarios() ScenarioReader
+	Hooks() HookReader
+
 	Get(id int64) (*Route, error)
 	GetByName(name string) (*Route, error)            // in any case
 	List() ([]Route, error)                           // by id, without Source
@@ -55,6 +58,9 @@ type RouteVersion struct {
 
 // RouteWriter writes routes.
 type RouteWriter interface {
+	Scenarios() ScenarioWriter
+	Hooks() HookWriter
+
 	// Put stores a new route or changes the one of that id, and its Brief if there is
 	// one; with a new Version its source and form are kept as that version as well. A
 	// name in use is errs.NameTaken.

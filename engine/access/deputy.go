@@ -139,7 +139,7 @@ func (g *Rights) seesAsDeputy(r store.Reader, by identity.Principal, row *store.
 func delegated(r store.Reader, users []identity.Principal, caseID int64) (bool, error) {
 	for _, user := range users {
 		one := []identity.ID{user.ID}
-		has, err := r.Cases().HasTasks(caseID, one)
+		has, err := r.Cases().Tasks().HasTasks(caseID, one)
 		if err != nil {
 			return false, err
 		}

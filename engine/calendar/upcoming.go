@@ -100,7 +100,7 @@ func (d *deadlines) read() error {
 			return err
 		}
 	}
-	others, err := d.r.Cases().UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), mostEvents)
+	others, err := d.r.Cases().Tasks().UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), mostEvents)
 	if err != nil {
 		return err
 	}

@@ -251,7 +251,7 @@ func (e *Files) removeDocument(tx store.Tx, req change.Request, at *Place) error
 	} else if kept {
 		v, err := e.newVersion(tx, req, at)
 		if err == nil {
-			err = tx.Write().Versions().Keep(v)
+			err = tx.Write().Documents().Versions().Keep(v)
 		}
 		return err
 	}

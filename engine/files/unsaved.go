@@ -71,7 +71,7 @@ func (e *Files) keptAlready(r store.Reader, at *Place, name string, c *contents.
 	if c == nil {
 		name += ".txt"
 	}
-	all, err := r.Versions().Of(at.versions(), name)
+	all, err := r.Documents().Versions().Of(at.versions(), name)
 	return slices.ContainsFunc(all, func(v store.Version) bool { return c == nil || v.SHA256 == c.Sum() }), err
 }
 
@@ -97,7 +97,7 @@ func (e *Files) keepText(tx store.Tx, req change.Request, at *Place, name string
 	never := &Place{Root: at.Root, Path: append(at.Path[:len(at.Path)-1:len(at.Path)-1], name), Found: d}
 	v, err := e.newVersion(tx, req, never)
 	if err == nil {
-		err = tx.Write().Versions().Keep(v)
+		err = tx.Write().Documents().Versions().Keep(v)
 	}
 	if err == nil {
 		err = e.bound(tx, req, never)

@@ -56,7 +56,7 @@ func (e *Files) versionAt(r store.Reader, by identity.Principal, path VersionPat
 	names := at.Path[1:]
 	out := &VersionSpot{root: at.Root, Place: store.VersionPlace{Context: at.Root.ID, Folder: strings.Join(names, "/")}}
 	for i, name := range change.DocumentPath(path.Below).Normal() {
-		v, err := store.OrNil(r.Versions().Get(out.Place, name))
+		v, err := store.OrNil(r.Documents().Versions().Get(out.Place, name))
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (e *Files) versionAt(r store.Reader, by identity.Principal, path VersionPat
 		out.Place.Folder = strings.Join(names, "/")
 	}
 	if len(path.Below) > 0 {
-		folders, err := r.Versions().Folders(out.Place, e.oldest())
+		folders, err := r.Documents().Versions().Folders(out.Place, e.oldest())
 		if err == nil && len(folders) == 0 {
 			err = change.Absent("document")
 		}
@@ -82,7 +82,7 @@ func (s *VersionSpot) follow(r store.Reader, v *store.Version, names []string) e
 	if len(names) == 0 {
 		return nil
 	}
-	along, err := r.Versions().Along(v.ID, change.DocumentPath(names).Normal())
+	along, err := r.Documents().Versions().Along(v.ID, change.DocumentPath(names).Normal())
 	if err == nil && len(along) <= len(names) {
 		err = change.Absent("document")
 	}
@@ -108,10 +108,10 @@ func (e *Files) VersionsBelow(ctx context.Context, by identity.Principal, path V
 			return err
 		}
 		if s.Version != nil {
-			out.Members, err = r.Versions().Under(s.Found.ID)
+			out.Members, err = r.Documents().Versions().Under(s.Found.ID)
 			return err
 		}
-		if out.Versions, err = r.Versions().In(s.Place, e.oldest()); err != nil {
+		if out.Versions, err = r.Documents().Versions().In(s.Place, e.oldest()); err != nil {
 			return err
 		}
 		out.Folders, err = e.foldersBelow(r, s.Place)
@@ -126,7 +126,7 @@ func (e *Files) VersionsBelow(ctx context.Context, by identity.Principal, path V
 // foldersBelow returns the names of the folders of the place in which, or below which,
 // there are versions.
 func (e *Files) foldersBelow(r store.Reader, at store.VersionPlace) (names []string, err error) {
-	all, err := r.Versions().Folders(at, e.oldest())
+	all, err := r.Documents().Versions().Folders(at, e.oldest())
 	for _, folder := range all {
 		rest := folder
 		if at.Folder != "" {
@@ -148,7 +148,7 @@ func (e *Files) HasVersions(ctx context.Context, by identity.Principal, folder c
 		if err != nil {
 			return err
 		}
-		folders, err := r.Versions().Folders(s.Place, e.oldest())
+		folders, err := r.Documents().Versions().Folders(s.Place, e.oldest())
 		some = len(folders) > 0
 		return err
 	})
@@ -247,13 +247,13 @@ func (e *Files) deleteVersion(tx store.Tx, req change.Request, path VersionPath)
 	e.contents.RouseAfter(tx)
 	switch {
 	case s.Version == nil:
-		n, err := tx.Write().Versions().DropIn(s.Place, purgeAtOnce)
+		n, err := tx.Write().Documents().Versions().DropIn(s.Place, purgeAtOnce)
 		if err == nil {
 			_, err = tx.Write().Documents().Purge(purgeAtOnce)
 		}
 		return n == purgeAtOnce, err
 	case !s.inner():
-		err = tx.Write().Versions().Drop(s.Version.ID)
+		err = tx.Write().Documents().Versions().Drop(s.Version.ID)
 	case s.Found.Folder:
 		err = tx.Write().Documents().DetachFolder(s.Found.ID)
 	default:
@@ -291,13 +291,13 @@ func (x *transferring) takeBack(d *store.Document) error {
 	if x.spot.inner() {
 		return x.tx.Write().Documents().Move(d.ID, d.ParentID, d.Name)
 	}
-	return x.tx.Write().Versions().TakeBack(d.ID, d.ParentID, d.Name)
+	return x.tx.Write().Documents().Versions().TakeBack(d.ID, d.ParentID, d.Name)
 }
 
 // treeOfVersion returns what is below a folder that is a version.
 func (x *transferring) treeOfVersion() (tree []store.Document, err error) {
 	for queue := []int64{x.from.Found.ID}; len(queue) > 0 && len(tree) < mostCopied; queue = queue[1:] {
-		members, err := x.tx.Versions().Under(queue[0])
+		members, err := x.tx.Documents().Versions().Under(queue[0])
 		if err != nil {
 			return nil, err
 		}

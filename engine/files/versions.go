@@ -68,7 +68,7 @@ func (e *Files) keepCopy(tx store.Tx, req change.Request, at *Place) error {
 	}
 	v, err := e.newVersion(tx, req, at)
 	if err == nil {
-		err = tx.Write().Versions().KeepCopy(v)
+		err = tx.Write().Documents().Versions().KeepCopy(v)
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (e *Files) newVersion(r store.Reader, req change.Request, at *Place) (*stor
 	}
 	for {
 		v.Shown = e.shownName(v, at.Root)
-		taken, err := r.Versions().Taken(v.Place, v.Shown)
+		taken, err := r.Documents().Versions().Taken(v.Place, v.Shown)
 		if err != nil || !taken {
 			return v, err
 		}
@@ -143,17 +143,17 @@ func (e *Files) bound(tx store.Tx, req change.Request, at *Place) error {
 		return nil
 	}
 	tx.AfterCommit(func() { e.expiry.Stored(nil) })
-	dropped, err := tx.Write().Versions().DropBefore(req.Now.Add(-e.retention.Lasts), droppedVersions)
+	dropped, err := tx.Write().Documents().Versions().DropBefore(req.Now.Add(-e.retention.Lasts), droppedVersions)
 	if err != nil {
 		return err
 	}
-	all, err := tx.Versions().Of(at.versions(), at.Path[len(at.Path)-1])
+	all, err := tx.Documents().Versions().Of(at.versions(), at.Path[len(at.Path)-1])
 	if err != nil {
 		return err
 	}
 	drop := thinned(all, req.Now, e.retention.Most)
 	for _, id := range drop {
-		if err := tx.Write().Versions().Drop(id); err != nil {
+		if err := tx.Write().Documents().Versions().Drop(id); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (e *Files) giveWay(tx store.Tx, author identity.ID, check func() error) err
 		if !errors.Is(full, quota.ErrUsedUp) {
 			return full
 		}
-		oldest, err := tx.Versions().Oldest(author)
+		oldest, err := tx.Documents().Versions().Oldest(author)
 		if err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func (e *Files) giveWay(tx store.Tx, author identity.ID, check func() error) err
 			return full
 		}
 		e.contents.RouseAfter(tx)
-		if err := tx.Write().Versions().Drop(oldest); err != nil {
+		if err := tx.Write().Documents().Versions().Drop(oldest); err != nil {
 			return err
 		}
 		if _, err := tx.Write().Documents().Purge(mostCopied); err != nil {
@@ -244,7 +244,7 @@ func (e *Files) Room(r store.Reader, author identity.ID, freed, announced int64)
 	if err == nil && announced >= 0 || err != nil && !errors.Is(err, quota.ErrUsedUp) {
 		return room, err
 	}
-	versions, err := r.Versions().Bytes(author)
+	versions, err := r.Documents().Versions().Bytes(author)
 	if err != nil {
 		return 0, err
 	}
@@ -260,7 +260,7 @@ func (e *Files) dropVersions(ctx context.Context) (time.Duration, error) {
 	for {
 		var first time.Time
 		err := e.Store.View(ctx, func(r store.Reader) (err error) {
-			first, err = r.Versions().First()
+			first, err = r.Documents().Versions().First()
 			return err
 		})
 		if err != nil || first.IsZero() {
@@ -272,7 +272,7 @@ func (e *Files) dropVersions(ctx context.Context) (time.Duration, error) {
 		}
 		err = e.Store.Update(ctx, func(tx store.Tx) error {
 			e.contents.RouseAfter(tx)
-			_, err := tx.Write().Versions().DropBefore(now.Add(-e.retention.Lasts), purgeAtOnce)
+			_, err := tx.Write().Documents().Versions().DropBefore(now.Add(-e.retention.Lasts), purgeAtOnce)
 			return err
 		})
 		if err != nil {

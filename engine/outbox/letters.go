@@ -45,11 +45,11 @@ func (e *Letters) Keep(tx store.Tx, key string, m *machine.Mail, now time.Time) 
 		if l.Name, err = freeLetterName(tx, to, now); err != nil {
 			return err
 		}
-		if err := tx.Write().Letters().Insert(l); err != nil {
+		if err := tx.Write().Outbox().Letters().Insert(l); err != nil {
 			return err
 		}
 	}
-	return tx.Write().Letters().Keep(mostLetters)
+	return tx.Write().Outbox().Letters().Keep(mostLetters)
 }
 
 // rehearseRow keeps what the mail of a row would have been, if it is one. Secrets
@@ -78,7 +78,7 @@ func freeLetterName(r store.Reader, to string, now time.Time) (string, error) {
 			ext = fmt.Sprintf(" (%d).eml", n)
 		}
 		name := filename.Cut(head+" "+address, filename.MaxBytes-len(ext)) + ext
-		found, err := store.OrNil(r.Letters().Get(name))
+		found, err := store.OrNil(r.Outbox().Letters().Get(name))
 		if err != nil || found == nil {
 			return name, err
 		}
@@ -110,7 +110,7 @@ func (e *Letters) Letters(ctx context.Context, by identity.Principal) ([]change.
 	}
 	var out []change.Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
-		all, err := r.Letters().All()
+		all, err := r.Outbox().Letters().All()
 		for i := range all {
 			out = append(out, *letterResource(&all[i]))
 		}
@@ -125,7 +125,7 @@ func (e *Letters) Letter(ctx context.Context, by identity.Principal, name string
 		return nil, change.Absent("mail")
 	}
 	err = e.Store.View(ctx, func(r store.Reader) error {
-		l, err := store.OrNil(r.Letters().Get(name))
+		l, err := store.OrNil(r.Outbox().Letters().Get(name))
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (e *Letters) DeleteLetter(ctx context.Context, req change.Request, name str
 		if !req.By.Admin() || !e.Sandbox {
 			return change.Absent("mail")
 		}
-		l, err := store.OrNil(tx.Letters().Get(name))
+		l, err := store.OrNil(tx.Outbox().Letters().Get(name))
 		if err != nil {
 			return err
 		}
@@ -155,6 +155,6 @@ func (e *Letters) DeleteLetter(ctx context.Context, req change.Request, name str
 		if err := change.CheckVersion(req.If, change.Version{Exists: true, ETag: r.SourceETag, Definition: r.Definition, Modified: r.Modified}); err != nil {
 			return err
 		}
-		return tx.Write().Letters().Delete(l.ID)
+		return tx.Write().Outbox().Letters().Delete(l.ID)
 	})
 }

@@ -25,6 +25,7 @@ func rules() []rule {
 		{"file length", checkLength},
 		{"signatures", checkSignatures},
 		{"methods", checkMethods},
+		{"widths", checkWidths},
 		{"unfinished work", checkWords},
 		{"sleeping tests", checkSleep},
 		{"fuzz corpora", checkCorpora},

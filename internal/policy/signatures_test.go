@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"path"
 	"slices"
 )
 
@@ -66,6 +67,62 @@ func checkMethods(t tree) []string {
 		}
 	}
 	return faults
+}
+
+// widest is how many methods an interface has at most, with those of the interfaces in
+// it. Who takes one must be able to say what it does with it.
+const widest = 20
+
+// face is what an interface declares.
+type face struct {
+	methods int
+	within  []string // the names of interfaces in it, with their package
+}
+
+// checkWidths wants interfaces that a reader can hold in mind.
+func checkWidths(t tree) []string {
+	faces := map[string]face{}
+	for _, f := range t.files {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if declared, ok := spec.Type.(*ast.InterfaceType); ok {
+				faces[path.Base(f.dir)+"."+spec.Name.Name] = faceOf(path.Base(f.dir), declared)
+			}
+			return true
+		})
+	}
+	var width func(name string) int
+	width = func(name string) int {
+		n := faces[name].methods
+		for _, inner := range faces[name].within {
+			n += width(inner)
+		}
+		return n
+	}
+	var faults []string
+	for _, name := range slices.Sorted(maps.Keys(faces)) {
+		if n := width(name); n > widest {
+			faults = append(faults, fmt.Sprintf("%s has %d methods, more than %d: which of them are one noun's?", name, n, widest))
+		}
+	}
+	return faults
+}
+
+func faceOf(pkg string, declared *ast.InterfaceType) face {
+	var f face
+	for _, field := range declared.Methods.List {
+		f.methods += len(field.Names)
+		switch inner := field.Type.(type) {
+		case *ast.Ident:
+			f.within = append(f.within, pkg+"."+inner.Name)
+		case *ast.SelectorExpr:
+			f.within = append(f.within, fmt.Sprint(inner.X, ".", inner.Sel.Name))
+		}
+	}
+	return f
 }
 
 // receiver returns the name of the type of a receiver.

@@ -27,7 +27,7 @@ func dropFile(t *testing.T, db *storetest.DB, author identity.ID, routeID int64,
 		other := input
 		other.Label, other.UUID = "report", store.UUID{2: byte(c.ID)}
 		for _, m := range []*store.Message{&input, &other} {
-			if err := tx.Write().Messages().Put(m); err != nil {
+			if err := tx.Write().Cases().Messages().Put(m); err != nil {
 				return err
 			}
 		}

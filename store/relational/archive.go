@@ -68,7 +68,7 @@ func archiveSources(f store.CaseFilter) []source {
 // NextArchiveMonth returns the first month after the given one in which a case
 // has ended that one of the parties sees, or that is of one of the routes;
 // parties nil: any. It returns 0 if there is none.
-func (r caseReader) NextArchiveMonth(after store.Month, parties []identity.ID, routes []int64) (store.Month, error) {
+func (r archiveReader) NextArchiveMonth(after store.Month, parties []identity.ID, routes []int64) (store.Month, error) {
 	sources := []source{{query: nextMonth}}
 	if parties != nil {
 		sources = append(sourcesOf(nextMonthOfParty, parties), sourcesOf(nextMonthOfRoute, routes)...)
@@ -88,7 +88,7 @@ func (r caseReader) NextArchiveMonth(after store.Month, parties []identity.ID, r
 
 // EndedChildren returns the first children of a case that have ended and are
 // not archived: their ids, markings and whether they are named.
-func (r caseReader) EndedChildren(parent int64, limit int) (all []store.Case, err error) {
+func (r archiveReader) EndedChildren(parent int64, limit int) (all []store.Case, err error) {
 	err = r.c.Each(endedChildren, func(scan Scan) error {
 		var c store.Case
 		err := scan(&c.ID, &c.Marking, &c.Named)
@@ -99,7 +99,7 @@ func (r caseReader) EndedChildren(parent int64, limit int) (all []store.Case, er
 }
 
 // AnyChildren returns the ids of some children of a case, archived or not.
-func (r caseReader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
+func (r archiveReader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
 	ids, err = values[int64](r.c, anyChildren, parent, limit)
 	return ids, Failure("read the children of a case", err)
 }

@@ -216,7 +216,7 @@ func TestReferences(t *testing.T) {
 		if !inFile {
 			m.Content = []byte(text)
 		}
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Messages().Put(m) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Messages().Put(m) })
 	}
 	expect := func(what string, want map[string]int64) {
 		t.Helper()

@@ -94,7 +94,7 @@ func startUnit(c *store.Case) func(store.Tx) error {
 		if err := tx.Write().Cases().AppendLog(c.ID, 1, bytes.Repeat([]byte("l"), 250)); err != nil {
 			return err
 		}
-		return tx.Write().Messages().Put(m)
+		return tx.Write().Cases().Messages().Put(m)
 	}
 }
 

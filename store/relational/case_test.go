@@ -338,7 +338,7 @@ func TestMessages(t *testing.T) {
 	foreign.CaseID = other.ID
 	all := []*store.Message{input, empty, large, foreign}
 	put := func(m *store.Message) error {
-		return db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Messages().Put(m) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Messages().Put(m) })
 	}
 	for _, m := range all {
 		kind(t, m.Label, put(m), "")
@@ -347,14 +347,14 @@ func TestMessages(t *testing.T) {
 	kind(t, "replaced", put(input), "")
 	mustView(t, db, func(r store.Reader) error {
 		for _, m := range all {
-			got, err := r.Messages().Get(m.CaseID, m.UUID)
+			got, err := r.Cases().Messages().Get(m.CaseID, m.UUID)
 			same(t, "by UUID", m, got)
 			kind(t, "by UUID", err, "")
-			got, err = r.Messages().GetByLabel(m.CaseID, m.Label)
+			got, err = r.Cases().Messages().GetByLabel(m.CaseID, m.Label)
 			same(t, "by label", m, got)
 			kind(t, "by label", err, "")
 		}
-		list, err := r.Messages().List(c.ID)
+		list, err := r.Cases().Messages().List(c.ID)
 		var want []store.Message
 		for _, m := range all[:3] {
 			bare := *m
@@ -362,9 +362,9 @@ func TestMessages(t *testing.T) {
 			want = append(want, bare)
 		}
 		same(t, "all", want, list)
-		_, err2 := r.Messages().Get(c.ID, store.UUID{1})
+		_, err2 := r.Cases().Messages().Get(c.ID, store.UUID{1})
 		kind(t, "a UUID that was replaced", err2, errs.NotFound)
-		_, err2 = r.Messages().GetByLabel(c.ID, "inputmessage")
+		_, err2 = r.Cases().Messages().GetByLabel(c.ID, "inputmessage")
 		kind(t, "a label in another case", err2, errs.NotFound)
 		return err
 	})

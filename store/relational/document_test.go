@@ -385,7 +385,7 @@ func TestMessagesCount(t *testing.T) {
 		{message(sam, "c", "x"), 1, 2},
 		{message(sam, "d", ""), 1, 2},
 	} {
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Messages().Put(tt.m) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Messages().Put(tt.m) })
 		if s, a := storedBytes(t, db, sam), storedBytes(t, db, ann); s != tt.sam || a != tt.ann {
 			t.Errorf("message %d: got %d and %d, want %d and %d", i, s, a, tt.sam, tt.ann)
 		}

@@ -21,7 +21,7 @@ func keep(t *testing.T, db *storetest.DB, d *store.Document, context identity.ID
 		Document: *d, Place: store.VersionPlace{Context: context, Folder: folder},
 		Shown: replaced.Format("20060102T150405Z ") + d.Name, Replaced: replaced, Replacer: context, Owner: d.AuthorID,
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Versions().Keep(v) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Documents().Versions().Keep(v) })
 	return v
 }
 
@@ -36,7 +36,7 @@ func TestVersionsOfDocuments(t *testing.T) {
 	inner := newFile(folder.ID, ann, "e", strings.Repeat("e", 10))
 	insertDocuments(t, db, inner)
 	v := &store.Version{Document: *file, Place: store.VersionPlace{Context: sam}, Shown: "1 f", Replaced: noon(), Replacer: ann, Owner: sam}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Versions().KeepCopy(v) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Documents().Versions().KeepCopy(v) })
 	if v.ID == file.ID {
 		t.Error("the copy is the file")
 	}
@@ -45,25 +45,25 @@ func TestVersionsOfDocuments(t *testing.T) {
 		t.Errorf("what was kept is still at its place: %v", got)
 	}
 	mustView(t, db, func(r store.Reader) error {
-		all, err := r.Versions().In(v.Place, noon().Add(-time.Second))
+		all, err := r.Documents().Versions().In(v.Place, noon().Add(-time.Second))
 		if err != nil || len(all) != 2 || all[0].Shown != "1 f" || all[0].Replacer != ann || !all[0].Replaced.Equal(noon()) || !all[1].Folder {
 			t.Errorf("in the folder: %+v, %v", all, err)
 		}
-		if later, err := r.Versions().In(v.Place, noon()); err != nil || len(later) != 1 {
+		if later, err := r.Documents().Versions().In(v.Place, noon()); err != nil || len(later) != 1 {
 			t.Errorf("after the instant: %+v, %v", later, err)
 		}
-		got, err := r.Versions().Get(v.Place, "1 f")
+		got, err := r.Documents().Versions().Get(v.Place, "1 f")
 		if err != nil || string(got.Content) != "one" || got.Place != v.Place {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if _, err := r.Versions().Get(v.Place, "f"); !errs.Is(err, errs.NotFound) {
+		if _, err := r.Documents().Versions().Get(v.Place, "f"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("by its old name: %v", err)
 		}
-		below, err := r.Versions().Along(folder.ID, []string{"e", "x"})
+		below, err := r.Documents().Versions().Along(folder.ID, []string{"e", "x"})
 		if err != nil || len(below) != 2 || below[1].Name != "e" {
 			t.Errorf("in the deleted folder: %+v, %v", below, err)
 		}
-		n, err := r.Versions().Bytes(sam)
+		n, err := r.Documents().Versions().Bytes(sam)
 		if err != nil || n != 3 {
 			t.Errorf("sam's hold %d bytes of sam's, %v", n, err)
 		}
@@ -101,7 +101,7 @@ func TestVersionsComeAndGo(t *testing.T) {
 	folders := func(folder string) (all []string) {
 		t.Helper()
 		mustView(t, db, func(r store.Reader) (err error) {
-			all, err = r.Versions().Folders(at(folder), noon().Add(-time.Hour))
+			all, err = r.Documents().Versions().Folders(at(folder), noon().Add(-time.Hour))
 			return err
 		})
 		return all
@@ -114,13 +114,13 @@ func TestVersionsComeAndGo(t *testing.T) {
 	}
 	var taken *store.Version
 	mustUpdate(t, db, func(tx store.Tx) (err error) {
-		if taken, err = tx.Versions().Get(at("a0"), "20121109T120003Z f"); err != nil {
+		if taken, err = tx.Documents().Versions().Get(at("a0"), "20121109T120003Z f"); err != nil {
 			return err
 		}
-		if err := tx.Write().Versions().TakeBack(taken.ID, root.ID, "back"); err != nil {
+		if err := tx.Write().Documents().Versions().TakeBack(taken.ID, root.ID, "back"); err != nil {
 			return err
 		}
-		n, err := tx.Write().Versions().DropIn(at("a"), 100)
+		n, err := tx.Write().Documents().Versions().DropIn(at("a"), 100)
 		if err == nil && n != 3 {
 			t.Errorf("%d were dropped", n)
 		}
@@ -133,20 +133,20 @@ func TestVersionsComeAndGo(t *testing.T) {
 		t.Errorf("what was taken back: %v", got)
 	}
 	mustUpdate(t, db, func(tx store.Tx) error {
-		n, err := tx.Write().Versions().DropBefore(noon().Add(4*time.Second), 100)
+		n, err := tx.Write().Documents().Versions().DropBefore(noon().Add(4*time.Second), 100)
 		if err == nil && n != 2 {
 			t.Errorf("%d were too old", n)
 		}
 		return err
 	})
 	mustView(t, db, func(r store.Reader) error {
-		first, err := r.Versions().First()
+		first, err := r.Documents().Versions().First()
 		if err == nil && !first.Equal(noon().Add(5*time.Second)) {
 			t.Errorf("the oldest is of %v", first)
 		}
 		return err
 	})
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Versions().TakeBack(4711, root.ID, "none") })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Documents().Versions().TakeBack(4711, root.ID, "none") })
 	if !errs.Is(err, errs.NotFound) {
 		t.Errorf("what is no version is taken back: %v", err)
 	}

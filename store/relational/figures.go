@@ -1,6 +1,7 @@
 package relational
 
 import (
+	"context"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -19,8 +20,16 @@ const (
 	sumStored = `SELECT coalesce(sum(n), 0) FROM stored_bytes`
 )
 
-// Figures returns the figures at an instant.
-func (r *reader) Figures(now time.Time) (*store.Figures, error) {
+// Figures implements store.Store.
+func (db *DB) Figures(ctx context.Context, now time.Time) (f *store.Figures, err error) {
+	err = db.ViewConn(ctx, func(c *Conn) (err error) {
+		f, err = (&reader{c: c}).figures(now)
+		return err
+	})
+	return f, err
+}
+
+func (r *reader) figures(now time.Time) (*store.Figures, error) {
 	f := &store.Figures{Cases: make(map[string]int64)}
 	err := r.c.Each(countStates, func(scan Scan) error {
 		var state string

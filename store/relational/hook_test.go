@@ -19,7 +19,7 @@ func TestHooks(t *testing.T) {
 	}
 	one, other := hook(1, "Pushes", 1), hook(2, "pushes", 2)
 	mustUpdate(t, db, func(tx store.Tx) error {
-		w := tx.Write().Hooks()
+		w := tx.Write().Routes().Hooks()
 		for _, h := range []*store.Hook{one, other} {
 			if err := w.Put(h); err != nil {
 				return err
@@ -31,25 +31,25 @@ func TestHooks(t *testing.T) {
 		return nil
 	})
 	one.Fault, one.Revision = "its author has left", 2
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Hooks().Put(one) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Hooks().Put(one) })
 	err := db.View(t.Context(), func(r store.Reader) error {
-		byName, err := r.Hooks().Get(1, "pushes")
+		byName, err := r.Routes().Hooks().Get(1, "pushes")
 		if diff := gocmp.Diff(one, byName); err != nil || diff != "" {
 			t.Errorf("by name: %v %s", err, diff)
 		}
-		byID, err := r.Hooks().ByID(one.ID)
+		byID, err := r.Routes().Hooks().ByID(one.ID)
 		if diff := gocmp.Diff(one, byID); err != nil || diff != "" {
 			t.Errorf("by ID: %v %s", err, diff)
 		}
-		byToken, err := r.Hooks().ByToken(store.Digest{2})
+		byToken, err := r.Routes().Hooks().ByToken(store.Digest{2})
 		if diff := gocmp.Diff(other, byToken); err != nil || diff != "" {
 			t.Errorf("by token: %v %s", err, diff)
 		}
-		all, err := r.Hooks().OfRoute(1)
+		all, err := r.Routes().Hooks().OfRoute(1)
 		if diff := gocmp.Diff([]store.Hook{*one}, all); err != nil || diff != "" {
 			t.Errorf("of the route: %v %s", err, diff)
 		}
-		if _, err := r.Hooks().ByToken(store.Digest{9}); !errs.Is(err, errs.NotFound) {
+		if _, err := r.Routes().Hooks().ByToken(store.Digest{9}); !errs.Is(err, errs.NotFound) {
 			t.Errorf("no such token: %v", err)
 		}
 		return nil
@@ -57,8 +57,8 @@ func TestHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Hooks().Delete(one.ID) })
-	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Hooks().Delete(one.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Hooks().Delete(one.ID) })
+	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Routes().Hooks().Delete(one.ID) })
 	if !errs.Is(err, errs.NotFound) {
 		t.Errorf("deleted twice: %v", err)
 	}

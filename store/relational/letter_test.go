@@ -16,7 +16,7 @@ func TestLetters(t *testing.T) {
 	db := storetest.Run(t)
 	var names []string
 	err := db.Update(t.Context(), func(tx store.Tx) error {
-		w := tx.Write().Letters()
+		w := tx.Write().Outbox().Letters()
 		for _, name := range []string{"a.eml", "b.eml", "c.eml", "d.eml"} {
 			if err := w.Insert(&store.Letter{Name: name, Created: time.UnixMilli(1), Size: 1, Content: []byte("x")}); err != nil {
 				return err
@@ -30,17 +30,17 @@ func TestLetters(t *testing.T) {
 		if err := w.Keep(3); err != nil {
 			return err
 		}
-		l, err := tx.Letters().Get("c.eml")
+		l, err := tx.Outbox().Letters().Get("c.eml")
 		if err != nil || string(l.Content) != "x" || !l.Created.Equal(time.UnixMilli(1)) {
 			t.Errorf("got %+v (%v)", l, err)
 		}
-		if _, err := tx.Letters().Get("a.eml"); !errs.Is(err, errs.NotFound) {
+		if _, err := tx.Outbox().Letters().Get("a.eml"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("the oldest is left: %v", err)
 		}
 		if err := w.Delete(l.ID); err != nil {
 			return err
 		}
-		all, err := tx.Letters().All()
+		all, err := tx.Outbox().Letters().All()
 		for _, l := range all {
 			names = append(names, l.Name)
 		}

@@ -9,6 +9,8 @@ type (
 	routeReader      struct{ *reader }
 	entryReader      struct{ *reader }
 	caseReader       struct{ *reader }
+	taskReader       struct{ *reader }
+	archiveReader    struct{ *reader }
 	messageReader    struct{ *reader }
 	queueReader      struct{ *reader }
 	nameReader       struct{ *reader }
@@ -65,8 +67,14 @@ func (r *reader) Entries() store.EntryReader { return entryReader{r} }
 // Cases implements store.Reader.
 func (r *reader) Cases() store.CaseReader { return caseReader{r} }
 
-// Messages implements store.Reader.
-func (r *reader) Messages() store.MessageReader { return messageReader{r} }
+// Tasks implements store.CaseReader.
+func (r caseReader) Tasks() store.TaskReader { return taskReader(r) }
+
+// Archived implements store.CaseReader.
+func (r caseReader) Archived() store.ArchiveReader { return archiveReader(r) }
+
+// Messages implements store.CaseReader.
+func (r caseReader) Messages() store.MessageReader { return messageReader(r) }
 
 // Queue implements store.Reader.
 func (r *reader) Queue() store.QueueReader { return queueReader{r} }
@@ -80,8 +88,8 @@ func (r *reader) Attachments() store.AttachmentReader { return attachmentReader{
 // Documents implements store.Reader.
 func (r *reader) Documents() store.DocumentReader { return documentReader{r} }
 
-// Versions implements store.Reader.
-func (r *reader) Versions() store.VersionReader { return versionReader{r} }
+// Versions implements store.DocumentReader.
+func (r documentReader) Versions() store.VersionReader { return versionReader(r) }
 
 // Scratch implements store.Reader.
 func (r *reader) Scratch() store.ScratchReader { return scratchReader{r} }
@@ -107,17 +115,17 @@ func (r *reader) Settings() store.SettingReader { return settingReader{r} }
 // Troubles implements store.Reader.
 func (r *reader) Troubles() store.TroubleReader { return troubleReader{r} }
 
-// HeldMails implements store.Reader.
-func (r *reader) HeldMails() store.HeldMailReader { return heldMailReader{r} }
+// HeldMails implements store.OutboxReader.
+func (r outboxReader) HeldMails() store.HeldMailReader { return heldMailReader(r) }
 
-// Letters implements store.Reader.
-func (r *reader) Letters() store.LetterReader { return letterReader{r} }
+// Letters implements store.OutboxReader.
+func (r outboxReader) Letters() store.LetterReader { return letterReader(r) }
 
-// Hooks implements store.Reader.
-func (r *reader) Hooks() store.HookReader { return hookReader{r} }
+// Hooks implements store.RouteReader.
+func (r routeReader) Hooks() store.HookReader { return hookReader(r) }
 
-// Scenarios implements store.Reader.
-func (r *reader) Scenarios() store.ScenarioReader { return scenarioReader{r} }
+// Scenarios implements store.RouteReader.
+func (r routeReader) Scenarios() store.ScenarioReader { return scenarioReader(r) }
 
 // Audit implements store.Reader.
 func (r *reader) Audit() store.AuditReader { return auditReader{r} }
@@ -140,8 +148,8 @@ func (w writer) Entries() store.EntryWriter { return entryWriter(w) }
 // Cases implements store.Writer.
 func (w writer) Cases() store.CaseWriter { return caseWriter(w) }
 
-// Messages implements store.Writer.
-func (w writer) Messages() store.MessageWriter { return messageWriter(w) }
+// Messages implements store.CaseWriter.
+func (w caseWriter) Messages() store.MessageWriter { return messageWriter(w) }
 
 // Queue implements store.Writer.
 func (w writer) Queue() store.QueueWriter { return queueWriter(w) }
@@ -155,8 +163,8 @@ func (w writer) Attachments() store.AttachmentWriter { return attachmentWriter(w
 // Documents implements store.Writer.
 func (w writer) Documents() store.DocumentWriter { return documentWriter(w) }
 
-// Versions implements store.Writer.
-func (w writer) Versions() store.VersionWriter { return versionWriter(w) }
+// Versions implements store.DocumentWriter.
+func (w documentWriter) Versions() store.VersionWriter { return versionWriter(w) }
 
 // Scratch implements store.Writer.
 func (w writer) Scratch() store.ScratchWriter { return scratchWriter(w) }
@@ -182,17 +190,17 @@ func (w writer) Settings() store.SettingWriter { return settingWriter(w) }
 // Troubles implements store.Writer.
 func (w writer) Troubles() store.TroubleWriter { return troubleWriter(w) }
 
-// HeldMails implements store.Writer.
-func (w writer) HeldMails() store.HeldMailWriter { return heldMailWriter(w) }
+// HeldMails implements store.OutboxWriter.
+func (w outboxWriter) HeldMails() store.HeldMailWriter { return heldMailWriter(w) }
 
-// Letters implements store.Writer.
-func (w writer) Letters() store.LetterWriter { return letterWriter(w) }
+// Letters implements store.OutboxWriter.
+func (w outboxWriter) Letters() store.LetterWriter { return letterWriter(w) }
 
-// Hooks implements store.Writer.
-func (w writer) Hooks() store.HookWriter { return hookWriter(w) }
+// Hooks implements store.RouteWriter.
+func (w routeWriter) Hooks() store.HookWriter { return hookWriter(w) }
 
-// Scenarios implements store.Writer.
-func (w writer) Scenarios() store.ScenarioWriter { return scenarioWriter(w) }
+// Scenarios implements store.RouteWriter.
+func (w routeWriter) Scenarios() store.ScenarioWriter { return scenarioWriter(w) }
 
 // Audit implements store.Writer.
 func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

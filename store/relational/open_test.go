@@ -28,7 +28,7 @@ func caseIn(db *storetest.DB, by identity.ID, life machine.Life, routeID int64) 
 		if err := tx.Write().Cases().Insert(c); err != nil {
 			return err
 		}
-		return tx.Write().Messages().Put(&store.Message{
+		return tx.Write().Cases().Messages().Put(&store.Message{
 			UUID: store.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: store.LabelInput, MediaType: "text/csv", Size: 1,
 			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(), AuthorID: by,
 		})

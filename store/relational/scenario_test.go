@@ -26,7 +26,7 @@ func TestScenarios(t *testing.T) {
 	}
 	ofRoute, waiting, others := made(1, sam, "bug"), made(0, sam, "Later"), made(0, ann, "later")
 	mustUpdate(t, db, func(tx store.Tx) error {
-		w := tx.Write().Scenarios()
+		w := tx.Write().Routes().Scenarios()
 		for _, s := range []*store.Scenario{ofRoute, waiting, others} {
 			if err := w.Put(s); err != nil {
 				return err
@@ -40,20 +40,20 @@ func TestScenarios(t *testing.T) {
 		return nil
 	})
 	waiting.RouteID, waiting.Played, waiting.Version, waiting.Steps, waiting.Expectations = 2, noon().Add(time.Hour), 3, 4, 5
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Scenarios().Put(waiting) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Scenarios().Put(waiting) })
 	err := db.View(t.Context(), func(r store.Reader) error {
-		got, err := r.Scenarios().OfRoute(2)
+		got, err := r.Routes().Scenarios().OfRoute(2)
 		if diff := gocmp.Diff(waiting, got); err != nil || diff != "" {
 			t.Errorf("of the route: %v %s", err, diff)
 		}
-		got, err = r.Scenarios().Waiting(ann, "LATER")
+		got, err = r.Routes().Scenarios().Waiting(ann, "LATER")
 		if diff := gocmp.Diff(others, got); err != nil || diff != "" {
 			t.Errorf("that waits: %v %s", err, diff)
 		}
-		if _, err := r.Scenarios().Waiting(sam, "later"); !errs.Is(err, errs.NotFound) {
+		if _, err := r.Routes().Scenarios().Waiting(sam, "later"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("that waits no longer: %v", err)
 		}
-		all, err := r.Scenarios().List(sam)
+		all, err := r.Routes().Scenarios().List(sam)
 		if err != nil || len(all) != 2 || all[0].Source != nil || all[1].SourceSize != 10 {
 			t.Errorf("listed: %v %+v", err, all)
 		}
@@ -62,8 +62,8 @@ func TestScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Scenarios().Delete(waiting.ID) })
-	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Scenarios().Delete(waiting.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Scenarios().Delete(waiting.ID) })
+	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Routes().Scenarios().Delete(waiting.ID) })
 	if !errs.Is(err, errs.NotFound) {
 		t.Errorf("deleted twice: %v", err)
 	}

@@ -53,7 +53,7 @@ const fewRoutes = 8
 
 // WithTasks returns the cases in which the parties may have tasks, by id, with
 // Marking, without Form, Access and Tasks.
-func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) {
+func (r taskReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) {
 	err = r.walk(taskSources(f), f.After, func(ids []int64) (bool, error) {
 		if f.Limit > 0 {
 			ids = ids[:min(len(ids), f.Limit-len(all))]
@@ -66,7 +66,7 @@ func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) 
 
 // TaskRevisions returns the cases in which the parties may have tasks with their
 // revisions, by id.
-func (r caseReader) TaskRevisions(f store.TaskFilter) (all []store.CaseRevision, err error) {
+func (r taskReader) TaskRevisions(f store.TaskFilter) (all []store.CaseRevision, err error) {
 	err = r.walk(taskSources(f), f.After, func(ids []int64) (bool, error) {
 		if f.Limit > 0 {
 			ids = ids[:min(len(ids), f.Limit-len(all))]
@@ -84,7 +84,7 @@ func (r caseReader) TaskRevisions(f store.TaskFilter) (all []store.CaseRevision,
 
 // WithMarkings returns those of the cases that there are, by id, with Marking, without
 // Form, Access and Tasks.
-func (r caseReader) WithMarkings(ids []int64) (all []store.Case, err error) {
+func (r taskReader) WithMarkings(ids []int64) (all []store.Case, err error) {
 	for len(ids) > 0 && err == nil {
 		n := min(len(ids), walkChunk)
 		err = caseTable.add(r.c, &all, selectMarkings, array(ids[:n]))
@@ -110,7 +110,7 @@ func taskSources(f store.TaskFilter) []source {
 }
 
 // HasTasks reports whether one of the parties may have tasks of their own in the case.
-func (r caseReader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
+func (r taskReader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
 	var one int
 	found, err := r.c.Row(hasTasks, caseID, array(parties), int64(machine.OwnLists)).Scan(&one)
 	return found, Failure("read the tasks of a case", err)

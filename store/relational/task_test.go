@@ -44,7 +44,7 @@ func TestTasks(t *testing.T) {
 		t.Helper()
 		var got, ids []int64
 		err := db.View(t.Context(), func(r store.Reader) error {
-			rows, err := r.Cases().WithTasks(f)
+			rows, err := r.Cases().Tasks().WithTasks(f)
 			for _, c := range rows {
 				if got = append(got, c.ID); c.Form != nil || len(c.Marking) == 0 {
 					t.Errorf("%s: form %q, marking %q", what, c.Form, c.Marking)
@@ -97,7 +97,7 @@ func TestTasks(t *testing.T) {
 	finds("accepted", store.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one)
 	err := db.View(t.Context(), func(r store.Reader) error {
 		for id, want := range map[int64]bool{one.ID: true, two.ID: false, three.ID: false} {
-			if has, err := r.Cases().HasTasks(id, []identity.ID{ann}); err != nil || has != want {
+			if has, err := r.Cases().Tasks().HasTasks(id, []identity.ID{ann}); err != nil || has != want {
 				t.Errorf("case %d: %v %v, want %v", id, has, err, want)
 			}
 		}

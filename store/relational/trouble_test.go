@@ -61,7 +61,7 @@ func TestTroubles(t *testing.T) {
 	}
 	hook := &store.Hook{RouteID: route.ID, Name: "h", Author: sam, SHA256: store.Digest{1}, Settings: []byte(`{}`), Created: noon(), Modified: noon()}
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.Write().Hooks().Put(hook); err != nil {
+		if err := tx.Write().Routes().Hooks().Put(hook); err != nil {
 			return err
 		}
 		if err := tx.Write().Troubles().Insert(&store.Trouble{Hook: hook.ID, Name: "refused", Due: noon().Add(time.Hour), Data: []byte(`{}`)}); err != nil {
@@ -71,7 +71,7 @@ func TestTroubles(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Name != "refused" || all[0].Hook != hook.ID {
 			t.Errorf("of the hook: %v, %v", all, err)
 		}
-		return tx.Write().Hooks().Delete(hook.ID) // and what is wrong with it
+		return tx.Write().Routes().Hooks().Delete(hook.ID) // and what is wrong with it
 	})
 	mustUpdate(t, db, func(tx store.Tx) error {
 		all, err := tx.Troubles().OfEntry(entry)

@@ -82,7 +82,7 @@ func (r caseReader) Upcoming(contexts []identity.ID, limit int) ([]store.Case, e
 
 // UpcomingTasks returns the same of cases in which one of the parties may have
 // tasks on the lists.
-func (r caseReader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]store.Case, error) {
+func (r taskReader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	for _, p := range parties {
 		ids, err := values[int64](r.c, newestTasks, int64(p), int64(lists), mostTasks)

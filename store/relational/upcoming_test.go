@@ -73,7 +73,7 @@ func TestUpcoming(t *testing.T) {
 	same(t, "the first cases", own(2, sam, bob), sorted(other.ID, early.ID))
 	tasks := func(limit int, parties ...identity.ID) []int64 {
 		return cases(func(r store.Reader) ([]store.Case, error) {
-			return r.Cases().UpcomingTasks(machine.OnOffered|machine.OnAccepted, parties, limit)
+			return r.Cases().Tasks().UpcomingTasks(machine.OnOffered|machine.OnAccepted, parties, limit)
 		})
 	}
 	same(t, "tasks", tasks(10, bob, sam), sorted(early.ID, accepted.ID, late.ID))

@@ -175,9 +175,9 @@ func fillAccounts(w store.Writer, sam, ann, team identity.ID) error {
 		w.Answers().Put(&store.Answer{User: sam, Key: "k", Request: digest("r"), URL: digest("u"), Answer: []byte("{}"), Created: noon()}),
 		w.Audit().Append(noon(), []byte(`{"what":"log-in"}`+"\n")),
 		w.Settings().Put("key", "value"),
-		w.HeldMails().Insert(&store.HeldMail{UserID: sam, Due: noon(), Digest: true, Created: noon(), Mail: []byte(`{}`)}),
+		w.Outbox().HeldMails().Insert(&store.HeldMail{UserID: sam, Due: noon(), Digest: true, Created: noon(), Mail: []byte(`{}`)}),
 		w.Parties().InsertSession(&store.Session{UserID: sam, SHA256: [32]byte{7}, Agent: "Mozilla/5.0", Lasting: true, Created: noon(), LastUsed: noon()}),
-		w.Letters().Insert(&store.Letter{Name: "2012-11-09 12.34.56 sam@example.org.eml", Created: noon(), Size: 2, Content: []byte("x\n")}),
+		w.Outbox().Letters().Insert(&store.Letter{Name: "2012-11-09 12.34.56 sam@example.org.eml", Created: noon(), Size: 2, Content: []byte("x\n")}),
 	)
 }
 
@@ -212,7 +212,7 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		w.Cases().InsertDone(&store.DoneTask{User: open.StarterID, Time: noon(), CaseID: open.ID, Seq: 1, Action: "begin", Form: []byte("{}")}),
 		w.Routes().PutMeaning(&store.Meaning{RouteID: open.RouteID, Kind: store.PartyMeant, Folded: "eve", Upto: 1, MeantID: int64(open.StarterID)}),
 		w.Cases().PutLinks(open.ID, []store.CaseLink{{CaseID: open.ID, Relation: "follows", Target: ended.ID}}),
-		w.Messages().Put(&store.Message{
+		w.Cases().Messages().Put(&store.Message{
 			UUID: store.UUID{1: 1}, CaseID: open.ID, Label: store.LabelInput, AuthorID: open.StarterID, MediaType: "text/csv", Size: 1,
 			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(),
 		}),
@@ -220,12 +220,12 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		w.Names().PutAlias(&store.Alias{Author: open.StarterID, RouteID: open.RouteID, Name: "x.csv", CaseID: open.ID}),
 		w.Troubles().Insert(&store.Trouble{CaseID: open.ID, Name: "start", Due: noon(), Data: []byte(`{}`)}),
 		w.Troubles().Insert(&store.Trouble{Entry: entry.UUID, Name: "firing", Due: noon(), Data: []byte(`{}`)}),
-		w.Hooks().Put(&store.Hook{RouteID: open.RouteID, Name: "Pushes", Author: 1, SHA256: store.Digest{1}, Settings: []byte(`{}`), Fault: "none", Revision: 1, Created: noon(), Modified: noon()}),
-		w.Scenarios().Put(&store.Scenario{
+		w.Routes().Hooks().Put(&store.Hook{RouteID: open.RouteID, Name: "Pushes", Author: 1, SHA256: store.Digest{1}, Settings: []byte(`{}`), Fault: "none", Revision: 1, Created: noon(), Modified: noon()}),
+		w.Routes().Scenarios().Put(&store.Scenario{
 			RouteID: open.RouteID, AuthorID: 1, Route: "Bug", YAML: true, Source: []byte("steps: [check: true]\n"), ETag: `"s"`, Title: "A story",
 			Played: noon(), Version: 1, Steps: 1, Expectations: 2, Created: noon(), Modified: noon(),
 		}),
-		w.Scenarios().Put(&store.Scenario{AuthorID: 1, Route: "Later", Source: []byte("{}"), ETag: `"t"`, Created: noon(), Modified: noon()}),
+		w.Routes().Scenarios().Put(&store.Scenario{AuthorID: 1, Route: "Later", Source: []byte("{}"), ETag: `"t"`, Created: noon(), Modified: noon()}),
 		w.Outbox().Insert(&store.OutboxRow{Key: "1.1.1", CaseID: open.ID, Seq: 1, Step: 1, Lane: "mail", Request: []byte(`{}`), Due: noon(), Created: noon()}),
 		w.Outbox().PutJournal(&store.Journal{CaseID: open.ID, Seq: 1, Step: 1, Name: "run.1-1", Created: noon(), Modified: noon(), Form: []byte(`{}`)}),
 	)
@@ -246,7 +246,7 @@ func fillDrive(w store.Writer, sam identity.ID, open *store.Case) error {
 			Document: *file, Place: store.VersionPlace{Context: sam, Folder: folder.Name}, Shown: "20121109T120000Z " + file.Name,
 			Replaced: noon(), Replacer: sam, Owner: sam,
 		}
-		return w.Versions().KeepCopy(&before)
+		return w.Documents().Versions().KeepCopy(&before)
 	}
 	return errors.Join(
 		w.Blobs().Note(attachment.SHA256), w.Attachments().Insert(attachment), w.Documents().Insert(folder), insertFile(),
