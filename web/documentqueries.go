@@ -31,7 +31,7 @@ type DocumentQueries interface {
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
 }
 
-// PersonByID implements Queries.
+// PersonByID implements PeopleQueries.
 func (q queries) PersonByID(id identity.ID) Person {
 	p := q.engine.Accounts.Table().Directory().ByID(id)
 	if p == nil {
@@ -40,7 +40,7 @@ func (q queries) PersonByID(id identity.ID) Person {
 	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
 }
 
-// TeamsLed implements Queries.
+// TeamsLed implements PeopleQueries.
 func (q queries) TeamsLed(by identity.Principal) (out []string) {
 	d := q.engine.Accounts.Table().Directory()
 	for _, p := range d.Parties() {
@@ -52,12 +52,12 @@ func (q queries) TeamsLed(by identity.Principal) (out []string) {
 	return out
 }
 
-// Sessions implements Queries.
+// Sessions implements PeopleQueries.
 func (q queries) Sessions(by identity.Principal, token string) []account.Session {
 	return q.engine.Accounts.Sessions(by.ID, token)
 }
 
-// Documents implements Queries.
+// Documents implements DocumentQueries.
 func (q queries) Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*DocumentFolder, error) {
 	l, err := q.engine.Files.DocumentListing(ctx, by, path, files.Members(false))
 	if err != nil {
@@ -81,7 +81,7 @@ func (q queries) Documents(ctx context.Context, by identity.Principal, path engi
 // mostBelow bounds how many documents below a folder are counted.
 const mostBelow = 1000
 
-// DocumentsBelow implements Queries.
+// DocumentsBelow implements DocumentQueries.
 func (q queries) DocumentsBelow(ctx context.Context, by identity.Principal, path engine.DocumentPath) (n int, more bool, err error) {
 	l, err := q.engine.Files.DocumentListing(ctx, by, path, files.Tree(mostBelow, false))
 	if errs.KindOf(err) == errs.FiniteDepth {
@@ -93,7 +93,7 @@ func (q queries) DocumentsBelow(ctx context.Context, by identity.Principal, path
 	return len(l.Below), false, nil
 }
 
-// DocumentAreas implements Queries.
+// DocumentAreas implements DocumentQueries.
 func (q queries) DocumentAreas(ctx context.Context, by identity.Principal) (out []string, err error) {
 	roots, err := q.engine.Files.DocumentRoots(ctx, by, true)
 	for i := range roots {
@@ -102,7 +102,7 @@ func (q queries) DocumentAreas(ctx context.Context, by identity.Principal) (out 
 	return out, err
 }
 
-// DocumentsNamed implements Queries.
+// DocumentsNamed implements DocumentQueries.
 func (q queries) DocumentsNamed(ctx context.Context, by identity.Principal, text string) (out []NamedDocument, err error) {
 	roots, err := q.engine.Files.DocumentRoots(ctx, by, true)
 	if err != nil {
@@ -144,7 +144,7 @@ func (q queries) DocumentsNamed(ctx context.Context, by identity.Principal, text
 	return out, nil
 }
 
-// Quota implements Queries.
+// Quota implements DocumentQueries.
 func (q queries) Quota(ctx context.Context, by identity.Principal) (engine.Quota, error) {
 	return q.engine.Files.Quota(ctx, by)
 }

@@ -13,11 +13,14 @@ import (
 )
 
 // EngineQueries returns what the pages read as one engine has it.
-func EngineQueries(e *engine.Engine) Queries { return queries{e} }
+func EngineQueries(e *engine.Engine) Queries {
+	q := queries{e}
+	return Queries{q, q, q, q, q}
+}
 
 type queries struct{ engine *engine.Engine }
 
-// Person implements Queries.
+// Person implements PeopleQueries.
 func (q queries) Person(name string) Person {
 	p := q.engine.Accounts.Table().Directory().ByName(identity.Name(name))
 	if p == nil {
@@ -26,12 +29,12 @@ func (q queries) Person(name string) Person {
 	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
 }
 
-// ZoneOf implements Queries.
+// ZoneOf implements PeopleQueries.
 func (q queries) ZoneOf(by identity.Principal) (*time.Location, bool) {
 	return q.engine.Cases.ZoneOf(by)
 }
 
-// TaskLoad implements Queries.
+// TaskLoad implements CaseQueries.
 func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad, error) {
 	cases, err := q.engine.Worklists.TaskCases(ctx, by)
 	if err != nil {
@@ -51,7 +54,7 @@ func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad,
 	return load, nil
 }
 
-// People implements Queries.
+// People implements PeopleQueries.
 func (q queries) People() (out []Person) {
 	for _, p := range q.engine.Accounts.Table().Directory().Parties() {
 		if p.Kind == identity.User && !p.Disabled {
@@ -62,7 +65,7 @@ func (q queries) People() (out []Person) {
 	return out
 }
 
-// Contexts implements Queries.
+// Contexts implements PeopleQueries.
 func (q queries) Contexts(by identity.Principal) (out []string) {
 	for _, name := range by.ContextNames() {
 		out = append(out, string(name))
@@ -71,7 +74,7 @@ func (q queries) Contexts(by identity.Principal) (out []string) {
 	return out
 }
 
-// InContext implements Queries.
+// InContext implements PeopleQueries.
 func (q queries) InContext(by identity.Principal, name string) func(identity.ID) bool {
 	switch name {
 	case "":
@@ -88,35 +91,35 @@ func (q queries) InContext(by identity.Principal, name string) func(identity.ID)
 	return func(id identity.ID) bool { return wanted != 0 && id == wanted }
 }
 
-// TaskCases implements Queries.
+// TaskCases implements CaseQueries.
 func (q queries) TaskCases(ctx context.Context, by identity.Principal) ([]*engine.TaskCase, error) {
 	return q.engine.Worklists.TaskCases(ctx, by)
 }
 
-// CaseViews implements Queries.
+// CaseViews implements CaseQueries.
 func (q queries) CaseViews(ctx context.Context, by identity.Principal, ids []int64) ([]*engine.CaseView, error) {
 	return q.engine.Cases.CaseViews(ctx, by, ids)
 }
 
-// CaseDetail implements Queries.
+// CaseDetail implements CaseQueries.
 func (q queries) CaseDetail(ctx context.Context, by identity.Principal, id int64) (*engine.CaseDetail, error) {
 	return q.engine.Cases.CaseDetail(ctx, by, id)
 }
 
-// NewestCases implements Queries.
+// NewestCases implements CaseQueries.
 func (q queries) NewestCases(ctx context.Context, by identity.Principal, query engine.NewestQuery) (*engine.NewestPage, error) {
 	return q.engine.Cases.NewestCases(ctx, by, query)
 }
 
-// LifeCounts implements Queries.
+// LifeCounts implements CaseQueries.
 func (q queries) LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error) {
 	return q.engine.Cases.LifeCounts(ctx, by)
 }
 
-// RouteNames implements Queries.
+// RouteNames implements RouteQueries.
 func (q queries) RouteNames(by identity.Principal) []string { return q.engine.Cases.RouteNames(by) }
 
-// CasePicture implements Queries.
+// CasePicture implements CaseQueries.
 func (q queries) CasePicture(ctx context.Context, by identity.Principal, id int64) (*engine.Drawn, error) {
 	return q.engine.Pictures.OfCase(ctx, by, id)
 }

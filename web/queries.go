@@ -12,23 +12,38 @@ import (
 
 // Queries are what the pages read, each under the rights of by: what by may not see is
 // errs.NotFound, or is not in a list.
-type Queries interface {
+type Queries struct {
+	PeopleQueries
+	CaseQueries
+	DocumentQueries
+	RouteQueries
+	ScheduleQueries
+}
+
+// PeopleQueries read who there is, and what somebody belongs to.
+type PeopleQueries interface {
 	// Person returns a user or team; of a name that nobody has it is that name.
 	Person(name string) Person
 	PersonByID(id identity.ID) Person
-	// ZoneOf returns the time zone of what by reads. own says that by has chosen it.
-	ZoneOf(by identity.Principal) (zone *time.Location, own bool)
-	// TaskLoad returns how many cases wait for by.
-	TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad, error)
-
 	// People returns the users who are not disabled, by name.
 	People() []Person
+	// ZoneOf returns the time zone of what by reads. own says that by has chosen it.
+	ZoneOf(by identity.Principal) (zone *time.Location, own bool)
 	// Contexts returns the names of what by is in.
 	Contexts(by identity.Principal) []string
 	// InContext returns what reports whether something belongs to the context: a
 	// name, an id, or "mine". It is nil of "".
 	InContext(by identity.Principal, name string) func(identity.ID) bool
+	// TeamsLed returns the names of the teams whose open tasks by is shown.
+	TeamsLed(by identity.Principal) []string
+	// Sessions returns the sessions of by; token is that of the one that asks.
+	Sessions(by identity.Principal, token string) []account.Session
+}
 
+// CaseQueries read cases and their tasks.
+type CaseQueries interface {
+	// TaskLoad returns how many cases wait for by.
+	TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad, error)
 	// TaskCases returns the cases in which by has tasks, by id.
 	TaskCases(ctx context.Context, by identity.Principal) ([]*engine.TaskCase, error)
 	// CaseViews returns those of the cases that by sees, in the order of the ids.
@@ -42,15 +57,4 @@ type Queries interface {
 	// LifeCounts counts by life the newest cases that by may see; all says that there
 	// are no others.
 	LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error)
-	DocumentQueries
-	// TeamsLed returns the names of the teams whose open tasks by is shown.
-	TeamsLed(by identity.Principal) []string
-	// Sessions returns the sessions of by; token is that of the one that asks.
-	Sessions(by identity.Principal, token string) []account.Session
-
-	// RouteNames returns the names of the routes that by sees.
-	RouteNames(by identity.Principal) []string
-	RouteQueries
-
-	ScheduleQueries
 }

@@ -10,6 +10,8 @@ import (
 
 // RouteQueries are what the pages of routes read.
 type RouteQueries interface {
+	// RouteNames returns the names of the routes that by sees.
+	RouteNames(by identity.Principal) []string
 	// Routes returns the routes that by sees, by id; q is in their names and titles.
 	Routes(ctx context.Context, by identity.Principal, inContext, q string) ([]engine.Resource, error)
 	// MayStart reports whether by may start cases of a route.
@@ -30,42 +32,42 @@ type RouteQueries interface {
 	RouteHooks(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error)
 }
 
-// Routes implements Queries.
+// Routes implements RouteQueries.
 func (q queries) Routes(ctx context.Context, by identity.Principal, inContext, query string) ([]engine.Resource, error) {
 	return q.engine.Routes.Routes(ctx, by, engine.Filter{Context: inContext, Query: query})
 }
 
-// MayStart implements Queries.
+// MayStart implements RouteQueries.
 func (q queries) MayStart(by identity.Principal, name string) bool {
 	return q.engine.Routes.MayStart(by, name)
 }
 
-// Board implements Queries.
+// Board implements RouteQueries.
 func (q queries) Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error) {
 	return q.engine.Cases.Board(ctx, by, name)
 }
 
-// Report implements Queries.
+// Report implements RouteQueries.
 func (q queries) Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error) {
 	return q.engine.Cases.Report(ctx, by, name)
 }
 
-// RoutePicture implements Queries.
+// RoutePicture implements RouteQueries.
 func (q queries) RoutePicture(ctx context.Context, by identity.Principal, name string) (*engine.Drawn, error) {
 	return q.engine.Pictures.OfRoute(ctx, by, name, 0)
 }
 
-// RouteOverview implements Queries.
+// RouteOverview implements RouteQueries.
 func (q queries) RouteOverview(ctx context.Context, by identity.Principal, name string) (*engine.RouteOverview, error) {
 	return q.engine.Pictures.Overview(ctx, by, name)
 }
 
-// RouteTexts implements Queries.
+// RouteTexts implements RouteQueries.
 func (q queries) RouteTexts(ctx context.Context, by identity.Principal, name string, versions ...int64) ([]engine.RouteText, error) {
 	return q.engine.Pictures.VersionTexts(ctx, by, name, versions...)
 }
 
-// RouteHooks implements Queries.
+// RouteHooks implements RouteQueries.
 func (q queries) RouteHooks(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) {
 	hooks, err := q.engine.Hooks.Hooks(ctx, by, name)
 	if errs.KindOf(err) == errs.NotFound {
@@ -74,7 +76,7 @@ func (q queries) RouteHooks(ctx context.Context, by identity.Principal, name str
 	return hooks, err
 }
 
-// Route implements Queries.
+// Route implements RouteQueries.
 func (q queries) Route(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error) {
 	return q.engine.Routes.Route(ctx, by, name)
 }

@@ -26,27 +26,27 @@ type ScheduleQueries interface {
 	ForeseeEntry(ctx context.Context, by identity.Principal, form []byte) (*engine.ForeseenEntry, error)
 }
 
-// EntryViews implements Queries.
+// EntryViews implements ScheduleQueries.
 func (q queries) EntryViews(ctx context.Context, by identity.Principal, query engine.EntryQuery) (*engine.EntryPage, error) {
 	return q.engine.Schedules.EntryViews(ctx, by, query)
 }
 
-// EntryDetail implements Queries.
+// EntryDetail implements ScheduleQueries.
 func (q queries) EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error) {
 	return q.engine.Schedules.EntryDetail(ctx, by, uuid, before, limit)
 }
 
-// Late implements Queries.
+// Late implements ScheduleQueries.
 func (q queries) Late(ctx context.Context, by identity.Principal) (*status.Late, error) {
 	return q.engine.Status.Late(ctx, by)
 }
 
-// Forecast implements Queries.
+// Forecast implements ScheduleQueries.
 func (q queries) Forecast(ctx context.Context, by identity.Principal, id int64) (machine.Forecast, error) {
 	return q.engine.Cases.Forecast(ctx, by, id)
 }
 
-// ForeseeEntry implements Queries.
+// ForeseeEntry implements ScheduleQueries.
 func (q queries) ForeseeEntry(ctx context.Context, by identity.Principal, form []byte) (*engine.ForeseenEntry, error) {
 	return q.engine.Schedules.ForeseeEntry(ctx, by, form)
 }
