@@ -36,7 +36,7 @@ func (s *scope) readName(name string, byIdentity func(stem string) (ref engine.R
 		return n
 	}
 	n.source = sourceType(ext)
-	if at := strings.LastIndexByte(stem, '@'); at > 0 {
+	if at := strings.IndexByte(stem, '@'); at > 0 { // no given name has one, but a user's may
 		own := stem[:at] + name[len(stem):]
 		if author := s.engine.Parties.PartyID(stem[at+1:]); author != 0 && legalName(own) == nil {
 			return naming{ref: engine.Ref{Author: author, Name: own}, source: n.source}

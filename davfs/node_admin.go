@@ -46,9 +46,8 @@ func (n partiesFolder) child(_ context.Context, name string) (node, error) {
 	file := partyFile{scope: n.scope, folder: n.name, kind: n.kind, name: stem}
 	if ext != ".json" {
 		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a user or team and ends with .json.")
-	} else if !legalWord(stem) {
-		file.illegal = errs.New(errs.NameNotAllowed,
-			"The name %q is not valid for a user or team: use letters, digits, _ and -, at most 63, the first a letter or digit.", stem)
+	} else if !identity.LegalParty(n.kind, stem) {
+		file.illegal = errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", stem, n.kind, identity.NameForm(n.kind))
 	}
 	return file, nil
 }

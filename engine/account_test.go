@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -387,4 +388,35 @@ func TestAppPasswordsHaveBounds(t *testing.T) {
 	uses(true)
 	w.advance(time.Second)
 	uses(false)
+}
+
+// TestEndOfAppPassword: a date without a zone is the caller's, and the form of one that
+// has expired makes one that lasts as long.
+func TestEndOfAppPassword(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(cfg *engine.Config) { cfg.Zones = new(clock.Zones).Zone }
+	})
+	sam, ann := w.as("sam"), w.as("ann")
+	if _, err := sam.putMe(`{"timezone": "Europe/Berlin"}`); err != nil {
+		t.Fatal(err)
+	}
+	ends := func(u user, label, doc, want string) []byte {
+		t.Helper()
+		out := try(u.putApp(label, doc)).must(w, "PUT of "+doc)
+		var form struct{ Expires string }
+		if err := json.Unmarshal(out.Form, &form); err != nil || form.Expires != want {
+			t.Errorf("%s: ends at %s, %v; want %s", doc, form.Expires, err, want)
+		}
+		return out.Form
+	}
+	ends(sam, "a", `{"expires": "2012-12-24"}`, "2012-12-23T23:00:00Z")
+	ends(sam, "b", `{"expires": "2012-12-24 18:00"}`, "2012-12-24T17:00:00Z")
+	ends(ann, "a", `{"expires": "2012-12-24 18:00"}`, "2012-12-24T18:00:00Z")
+	form := ends(sam, "c", `{"expires": "2012-11-10T12:34:56Z", "scope": "read"}`, "2012-11-10T12:34:56Z")
+	ends(sam, "as it was", string(form), "2012-11-10T12:34:56Z")
+	w.advance(30 * 24 * time.Hour)
+	ends(sam, "renewed", string(form), "2012-12-10T12:34:56Z")
+	_, err := sam.putApp("past", `{"expires": "2012-11-10T12:34:56Z", "created": "2012-11-11T12:34:56Z"}`)
+	w.refused(err, errs.Invalid, "/expires range")
 }

@@ -108,7 +108,7 @@ func TestPartyNames(t *testing.T) {
 	for name, want := range map[string]errs.Kind{
 		"x": "", "A-b_9": "", strings.Repeat("a", 63): "",
 		"": errs.NameNotAllowed, "-a": errs.NameNotAllowed, "_a": errs.NameNotAllowed, "a b": errs.NameNotAllowed,
-		"a.b": errs.NameNotAllowed, "é": errs.NameNotAllowed, "@a": errs.NameNotAllowed, strings.Repeat("a", 64): errs.NameNotAllowed,
+		"a.b": "", "ann.lee@example.com": "", "a..b": errs.NameNotAllowed, "a.json": errs.NameNotAllowed, "é": errs.NameNotAllowed, "@a": errs.NameNotAllowed, strings.Repeat("a", 64): errs.NameNotAllowed,
 		"everyone": errs.NameTaken, "Everyone": errs.NameTaken, "core": errs.NameTaken, "CORE": errs.NameTaken,
 	} {
 		_, err := admin.putParty(identity.User, name, `{}`)

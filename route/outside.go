@@ -205,7 +205,7 @@ func (c *compiler) mail(v document.Value) *Mail {
 			if name, ok := c.secret(item, ReachSecretMail); ok {
 				m.Secrets = append(m.Secrets, name)
 			}
-		case !strings.Contains(text, "@"):
+		case !strings.Contains(text, "@") || strings.HasPrefix(text, "user:"):
 			if r, ok := c.recipient(item, text); ok {
 				m.To = append(m.To, r)
 			}

@@ -218,14 +218,14 @@ func TestFaults(t *testing.T) {
 		{name: "unknown role", old: "role: clerk", new: "role: [clerk, clerc], allowed: [clark, 'user:', 'group:x', 'team:a b']", want: []string{
 			`9:38 /actions/finish/role/1: "clerc" is not a role of this route; did you mean "clerk"? (not-found)`,
 			`9:56 /actions/finish/allowed/0: must be a role of the route, user:<name>, team:<name>, everyone or readers, and "clark" is not one; did you mean "clerk"? (not-found)`,
-			`9:63 /actions/finish/allowed/1: after user: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "" (format)`,
+			`9:63 /actions/finish/allowed/1: after user: must be the name of a user, not "": use letters, digits, _, -, single dots and @, at most 63, the first a letter or digit, no dot or @ at the end, and no extension such as .json (format)`,
 			`9:72 /actions/finish/allowed/2: must be a role of the route, user:<name>, team:<name>, everyone or readers, not "group:x" (format)`,
-			`9:83 /actions/finish/allowed/3: after team: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "a b" (format)`,
+			`9:83 /actions/finish/allowed/3: after team: must be the name of a team, not "a b": use letters, digits, _ and -, at most 63, the first a letter or digit (format)`,
 		}},
 		{name: "rules", old: "[starter]", new: "[startr, clerk, 'user:', 'role:boss', 'xattr:ä', 'team:core', 'starter:x', 5]", want: []string{
 			`3:20 /roles/clerk/assign/0: must be ` + ruleForm + `, not "startr"; did you mean "starter"? (format)`,
 			`3:28 /roles/clerk/assign/1: must be ` + ruleForm + `, not "clerk"; did you mean "role:clerk"? (format)`,
-			`3:35 /roles/clerk/assign/2: after user: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "" (format)`,
+			`3:35 /roles/clerk/assign/2: after user: must be the name of a user, not "": use letters, digits, _, -, single dots and @, at most 63, the first a letter or digit, no dot or @ at the end, and no extension such as .json (format)`,
 			`3:44 /roles/clerk/assign/3: "boss" is not a role of this route (not-found)`,
 			`3:57 /roles/clerk/assign/4: the name of an XATTR must be 1 to 127 characters of letters, digits, _, - and ., not "ä" (format)`,
 			`3:81 /roles/clerk/assign/6: starter takes nothing after it, not "starter:x" (format)`,

@@ -5,6 +5,7 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 )
 
@@ -16,8 +17,7 @@ const (
 	allowedForm  = "a role of the route, user:<name>, team:<name>, everyone or readers"
 )
 
-// isName reports whether the text can name an action, state, role, label,
-// user or team (docs/contract/drive.md#legal-names).
+// isName reports whether the text can name an action, state, role or label (docs/contract/drive.md#legal-names).
 func isName(text string) bool {
 	if text == "" || len(text) > 63 || text[0] == '_' || text[0] == '-' {
 		return false
@@ -27,6 +27,17 @@ func isName(text string) bool {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
 			return false
 		}
+	}
+	return true
+}
+
+// isParty notes a fault if the text cannot be the name of a user or team, as the word
+// before it says.
+func (c *compiler) isParty(v document.Value, word, name string) bool {
+	kind := identity.Kind(word)
+	if !identity.LegalParty(kind, name) {
+		v.Fail(errs.CodeFormat, "after %s: must be the name of a %s, not %q: %s", word, word, clip(name), identity.NameForm(kind))
+		return false
 	}
 	return true
 }
@@ -58,13 +69,15 @@ func (c *compiler) rule(v document.Value) (Rule, bool) {
 			v.Fail(errs.CodeFormat, "%s takes nothing after it, not %q", word, clip(text))
 			return Rule{}, false
 		}
-	case RuleUser, RuleTeam, RuleCall, RuleParent:
+	case RuleUser, RuleTeam:
+		if !c.isParty(v, word, arg) {
+			return Rule{}, false
+		}
+		rule.Arg = c.party(v, arg)
+	case RuleCall, RuleParent:
 		if !isName(arg) {
 			v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(arg))
 			return Rule{}, false
-		}
-		if rule.Kind == RuleUser || rule.Kind == RuleTeam {
-			rule.Arg = c.party(v, arg)
 		}
 		if rule.Kind == RuleCall {
 			c.reach(ReachCallback, arg, v)
@@ -137,8 +150,7 @@ func (c *compiler) oneAllowed(v document.Value) (Allowed, bool) {
 		v.Fail(errs.CodeFormat, "must be %s, not %q", allowedForm, clip(text))
 		return Allowed{}, false
 	}
-	if !isName(name) {
-		v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(name))
+	if !c.isParty(v, word, name) {
 		return Allowed{}, false
 	}
 	return Allowed{Kind: k, Name: c.party(v, name)}, true

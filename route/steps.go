@@ -9,6 +9,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/route/expr"
 	"flowdrive/route/jq"
@@ -322,9 +323,9 @@ func (c *compiler) recipient(item document.Value, text string) (Recipient, bool)
 		return Recipient{Kind: RecipientXattr, Name: key}, true
 	case prefixed && word == "role":
 		return Recipient{Kind: RecipientRole, Name: name}, c.isRole(item, name)
-	case prefixed && (word == "user" || word == "team") && isName(name):
+	case prefixed && (word == "user" || word == "team") && identity.LegalParty(identity.Kind(word), name):
 		return Recipient{Kind: RecipientParty, Name: c.party(item, name)}, true
-	case !prefixed && isName(text):
+	case !prefixed && identity.LegalParty(identity.User, text):
 		if text != everyone {
 			text = c.partyOr(item, text, c.insteadOf(text))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/schema"
 )
 
@@ -220,8 +221,10 @@ func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.No
 func form(url string) string {
 	definition := url[strings.LastIndex(url, "/")+1:]
 	switch definition {
-	case "name", "optionalName", "party":
+	case "name", "optionalName":
 		return nameForm
+	case "party":
+		return "the name of a user or team: " + identity.NameForm(identity.User)
 	case "rule":
 		return ruleForm
 	case "duration":

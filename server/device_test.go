@@ -130,6 +130,8 @@ func TestAppPasswordScopes(t *testing.T) {
 		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "/dav/Documents/core/../ann/x", true},
 		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "http://example.org/dav/Documents/core/y", false},
 		{"/dav/Documents/core", "COPY", "/dav/Documents/core/x", "::", true},
+		{"/dav/Documents/core", "GET", "/dav/Documents/core/x", "::", false}, // only COPY and MOVE have a destination
+		{"/dav/Documents/core", "PUT", "/dav/Documents/core/x", "/dav/Documents/ann/x", false},
 		{"/dav/Documents/core", "GET", "/events", "", true},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), test.method, "http://example.org"+test.path, http.NoBody)

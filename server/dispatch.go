@@ -104,7 +104,7 @@ func (s *Server) logIn(x *exchange, r *http.Request) error {
 // checkScope refuses what the app password of the request is not for.
 func checkScope(scope identity.Scope, r *http.Request) error {
 	to := ""
-	if text := r.Header.Get("Destination"); text != "" {
+	if text := r.Header.Get("Destination"); text != "" && (r.Method == "COPY" || r.Method == "MOVE") {
 		u, err := url.Parse(text)
 		if err != nil {
 			return errs.New(errs.BadParameter, "The header Destination is not a valid address.")

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
@@ -24,6 +25,7 @@ type Accounts struct {
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
 	zone   func(name string) bool
+	zoneOf func(user identity.ID) *time.Location
 	kinds  []string
 	table  atomic.Pointer[Table]
 }
@@ -44,8 +46,9 @@ type Config struct {
 	// Judge says which passwords users may have.
 	Judge JudgePassword
 
-	Zone  func(name string) bool // whether there is a time zone of that name
-	Kinds []string               // of notices, as users may choose them
+	Zone   func(name string) bool                // whether there is a time zone of that name
+	ZoneOf func(user identity.ID) *time.Location // of dates that the user writes without one
+	Kinds  []string                              // of notices, as users may choose them
 
 	// Rouse is called once a change is durable: somebody's rights may be others.
 	Rouse func()
@@ -80,7 +83,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, check: cfg.Check, rouse: cfg.Rouse, zone: cfg.Zone, kinds: cfg.Kinds}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, check: cfg.Check, rouse: cfg.Rouse, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

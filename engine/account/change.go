@@ -36,8 +36,8 @@ type JudgePassword func(password string, names ...string) string
 func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Change, error) {
 	kind, name := doc.Kind, doc.Name
 	old := t.ByName(kind, name)
-	if old == nil && !identity.Legal(name) {
-		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
+	if old == nil && !identity.LegalParty(kind, name) {
+		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", name, kind, identity.NameForm(kind))
 	}
 	c := &Change{Old: old, Created: old == nil}
 	if old == nil {

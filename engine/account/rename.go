@@ -64,8 +64,8 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 
 // nameFor returns an error if the party cannot get the name.
 func nameFor(t *Table, p *store.Party, name string) error {
-	if !identity.Legal(name) {
-		return errs.New(errs.NameNotAllowed, "The name %q is not valid for a user or team: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
+	if !identity.LegalParty(p.Kind, name) {
+		return errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", name, p.Kind, identity.NameForm(p.Kind))
 	}
 	if other := t.Directory().ByName(identity.Name(name)); other != nil && other.ID != p.ID {
 		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", other.Name)

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"flowdrive/engine/audit"
@@ -123,7 +124,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
-	given, err := readSecret(body, kind, req.Now)
+	given, err := readSecret(body, kind, req.Now, e.zoneOf(req.By.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 			return err
 		}
 		made, _ := auditedSecret(kind)
-		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, "")); err != nil {
+		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, limitsOf(s))); err != nil {
 			return err
 		}
 		if err := e.Refresh(tx); err != nil {
@@ -167,7 +168,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 // it. What the server says of a secret is ignored, so that the form of another
 // one will do (docs/contract/drive.md#read-only-fields); the secret itself is
 // not to be chosen.
-func readSecret(body []byte, kind store.SecretKind, now time.Time) (s store.Secret, err error) {
+func readSecret(body []byte, kind store.SecretKind, now time.Time, zone *time.Location) (s store.Secret, err error) {
 	s.Scope = identity.ScopeAll
 	node, err := document.Parse(body, false)
 	if err != nil {
@@ -192,19 +193,49 @@ func readSecret(body []byte, kind store.SecretKind, now time.Time) (s store.Secr
 			s.Scope = scope
 		}
 	}
-	if v := root.Get("expires"); v.Given() {
-		if text, is := v.Str(); is {
-			at, ok := clock.ParseMoment(text, time.UTC)
-			switch {
-			case !ok:
-				v.Fail(errs.CodeFormat, "is not %s", clock.InstantForm)
-			case !at.After(now):
-				v.Fail(errs.CodeRange, "is past; an app password that has expired logs nobody in")
-			}
-			s.Expires = at
+	s.Expires = readExpiry(root, now, zone)
+	return s, faults.Err()
+}
+
+// readExpiry reads when a new app password expires, zero for never. A date without a zone
+// is one of the caller's. The form of one that has expired gives the new one as long as
+// that one had.
+func readExpiry(root document.Value, now time.Time, zone *time.Location) time.Time {
+	v := root.Get("expires")
+	if !v.Given() {
+		return time.Time{}
+	}
+	text, is := v.Str()
+	if !is {
+		return time.Time{}
+	}
+	at, ok := clock.ParseMoment(text, zone)
+	if !ok {
+		v.Fail(errs.CodeFormat, "is not %s", clock.InstantForm)
+		return time.Time{}
+	}
+	if at.After(now) {
+		return at
+	}
+	if created := root.Get("created"); created.Given() && created.Node.Kind == document.String {
+		if began, ok := clock.ParseInstant(created.Node.Text); ok && at.After(began) {
+			return now.Add(at.Sub(began))
 		}
 	}
-	return s, faults.Err()
+	v.Fail(errs.CodeRange, "is past; an app password that has expired logs nobody in")
+	return time.Time{}
+}
+
+// limitsOf says for the audit log what bounds a secret, "" if nothing does.
+func limitsOf(s *store.Secret) string {
+	var words []string
+	if s.Scope != "" && s.Scope != identity.ScopeAll {
+		words = append(words, "scope "+string(s.Scope))
+	}
+	if !s.Expires.IsZero() {
+		words = append(words, "expires "+s.Expires.UTC().Format(time.RFC3339))
+	}
+	return strings.Join(words, ", ")
 }
 
 // DeleteSecret revokes a secret, at once. Errors: errs.NotFound;

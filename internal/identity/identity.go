@@ -4,9 +4,12 @@ package identity
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"flowdrive/internal/filename"
 )
 
 // ID numbers a user or team; contexts are named by it.
@@ -60,10 +63,11 @@ func (d Deputy) Equal(other Deputy) bool {
 	return d.User == other.User && d.From.Equal(other.From) && d.To.Equal(other.To)
 }
 
-// Legal reports whether a name has the form of names of users, teams and labels
+const longestName = 63
+
+// Legal reports whether a name has the form of names of teams and labels
 // (docs/contract/drive.md#legal-names).
 func Legal(name string) bool {
-	const longest = 63
 	for i := range len(name) {
 		switch c := name[i]; {
 		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9':
@@ -72,7 +76,40 @@ func Legal(name string) bool {
 			return false
 		}
 	}
-	return name != "" && len(name) <= longest
+	return name != "" && len(name) <= longestName
+}
+
+// LegalParty reports whether a name has the form of names of that kind. Users may be
+// called as their directory calls them, such as ann.lee@example.com: with dots and @,
+// none of them first or last, no dot beside another one, and without the extension of
+// a document or of a temporary file.
+func LegalParty(kind Kind, name string) bool {
+	if kind != User {
+		return Legal(name)
+	}
+	plain := strings.Map(func(c rune) rune {
+		if c == '.' || c == '@' {
+			return '_'
+		}
+		return c
+	}, name)
+	if plain == name {
+		return Legal(name)
+	}
+	for _, end := range [...]string{".", "@", ".json", ".yaml", ".yml"} {
+		if strings.HasSuffix(Fold(name), end) {
+			return false
+		}
+	}
+	return Legal(plain) && !strings.Contains(name, "..") && !filename.Temporary(name)
+}
+
+// NameForm says in words what LegalParty asks of a name.
+func NameForm(kind Kind) string {
+	if kind != User {
+		return fmt.Sprintf("use letters, digits, _ and -, at most %d, the first a letter or digit", longestName)
+	}
+	return fmt.Sprintf("use letters, digits, _, -, single dots and @, at most %d, the first a letter or digit, no dot or @ at the end, and no extension such as .json", longestName)
 }
 
 // Directory has all users and teams at one moment. Neither it nor its results

@@ -235,6 +235,23 @@ func TestLegal(t *testing.T) {
 	}
 }
 
+func TestLegalParty(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"ann.lee@example.com": true, "a.b-c_d.9": true, "a@b": true, "sam": true, "4913": true,
+		"": false, ".": false, "..": false, ".ann": false, "@ann": false, "ann.": false, "ann@": false, "ann..lee": false, "a/b": false,
+		"ann.json": false, "ann.lee.YAML": false, "x.yml": false, "ann.tmp": false, "a.json.aaaaaa": false, "a\\b": false, "ann lee": false,
+		"a@" + strings.Repeat("b", 61): true, "a@" + strings.Repeat("b", 62): false,
+	} {
+		if got := LegalParty(User, name); got != want {
+			t.Errorf("LegalParty(User, %q) = %t, want %t", name, got, want)
+		}
+	}
+	if LegalParty(Team, "a.b") || !LegalParty(Team, "a_b") {
+		t.Error("a team is not named as a label is")
+	}
+}
+
 func TestDeputyEqual(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)

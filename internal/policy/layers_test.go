@@ -59,6 +59,7 @@ func sideways() map[[2]string]string {
 		{"internal/label", "internal/errs"}:         "a key or label that is none is a fault of its document",
 		{"internal/plaintext", "internal/document"}: "rows become JSON",
 		{"route/diagram", "route"}:                  "a picture is one of a route",
+		{"route", "internal/identity"}:              "a route names users and teams",
 		{"route", "route/expr"}:                     "expressions are compiled where a route is",
 		{"route", "route/jq"}:                       "filters are judged where a route is",
 		{"route", "schema"}:                         "the structure of a route document is a JSON Schema",
