@@ -202,7 +202,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "contexts", old: "name: test", new: "context: a/b\naccess: {start: [everyone, 'a b', everyone], raed: []}", want: []string{
 			`1:10 /context: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "a/b" (format)`,
-			`2:28 /access/start/1: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "a b" (format)`,
+			`2:28 /access/start/1: must be the name of a user or team: use letters, digits, _, -, single dots and @, at most 63, the first a letter or digit, no dot or @ at the end, and no extension such as .json, not "a b" (format)`,
 			`2:35 /access/start/2: appears twice in the list (conflict)`,
 			`2:46 /access/raed: is not a known field; did you mean "read"? (unknown-field)`,
 		}},
