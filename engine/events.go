@@ -16,11 +16,11 @@ type EventKind string
 
 // The kinds of events (docs/contract/drive.md#events).
 const (
-	EventCase     EventKind = "case"
-	EventTask     EventKind = "task"
-	EventSchedule EventKind = "schedule"
-	EventRoute    EventKind = "route"
-	EventDocument EventKind = "document"
+	EventCase     EventKind = "case"     // a case; id is its number
+	EventTask     EventKind = "task"     // a task; id is <case>.<action>
+	EventSchedule EventKind = "schedule" // a schedule entry; id is its UUID
+	EventRoute    EventKind = "route"    // a route; id is its number
+	EventDocument EventKind = "document" // a document or folder; id is its number
 )
 
 // Change says what became of a resource.
@@ -29,9 +29,9 @@ type Change string
 // The changes: the first three of every kind but tasks, the rest of the kind
 // that is named.
 const (
-	ChangeCreated Change = "created"
-	ChangeChanged Change = "changed"
-	ChangeDeleted Change = "deleted"
+	ChangeCreated Change = "created" // all but tasks: it is new
+	ChangeChanged Change = "changed" // all: it is not as it was
+	ChangeDeleted Change = "deleted" // all but tasks: it is gone
 
 	ChangeTimerExpired Change = "timer-expired" // case: before what the timer did
 
@@ -41,7 +41,7 @@ const (
 
 	ChangeOffered   Change = "offered"   // task: it can be done, for the first time or again
 	ChangeWaiting   Change = "waiting"   // task: its guard is false
-	ChangeAccepted  Change = "accepted"  // task
+	ChangeAccepted  Change = "accepted"  // task: somebody has taken it on
 	ChangeEscalated Change = "escalated" // task: the engine could not do it
 	ChangeReminded  Change = "reminded"  // task: those who have it were reminded of it
 	ChangePerformed Change = "performed" // task: it is over

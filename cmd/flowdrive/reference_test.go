@@ -29,7 +29,7 @@ func TestReference(t *testing.T) {
 	t.Parallel()
 	r := &reference{T: t}
 	pages := map[string]string{
-		"commands.md": r.commands(), "settings.md": r.settings(), "documents.md": r.documents(),
+		"commands.md": r.commands(), "settings.md": r.settings(), "documents.md": r.documents(), "events.md": r.events(),
 		"route.md":    r.schemaPage("route", "Fields of a route", "A route is a YAML or JSON document in `Workflow/Routes/`. What the fields do together is in [the contract](../contract/routes.md); the verbs of steps are [a page of their own](steps.md).", "step", "retry", "assignment", "value", "valueOrSecret"),
 		"steps.md":    r.partPage("route", "Steps", "A handler is a list of steps; each is an object with one of these verbs, and optionally `if`. A value is a literal, a text with [labels](labels.md), or `{cel: \"expression\"}` with an [expression](expressions.md). [The contract](../contract/routes.md#5-steps-and-expressions) says when they are done and what bounds them.", "step", "retry", "assignment", "value", "valueOrSecret"),
 		"schedule.md": r.schemaPage("schedule-entry", "Fields of a schedule entry", "A schedule entry is a YAML or JSON document in `Workflow/Schedule/`. [The contract](../contract/schedule.md) says how instants are computed.", "form"),

@@ -16,42 +16,42 @@ type Action string
 
 // The actions of the audit log.
 const (
-	LogIn           Action = "log-in"  // refused
-	Request         Action = "request" // refused for want of a right; the target is method and path
-	UserAdd         Action = "user-add"
-	UserChange      Action = "user-change" // the detail names the fields
-	UserDisable     Action = "user-disable"
-	UserEnable      Action = "user-enable"
-	UserDelete      Action = "user-delete"
-	Password        Action = "password-change"
+	LogIn           Action = "log-in"               // refused
+	Request         Action = "request"              // refused for want of a right; the target is method and path
+	UserAdd         Action = "user-add"             // a user
+	UserChange      Action = "user-change"          // the detail names the fields
+	UserDisable     Action = "user-disable"         // a user, who can no longer log in
+	UserEnable      Action = "user-enable"          // a user, who can log in again
+	UserDelete      Action = "user-delete"          // a user
+	Password        Action = "password-change"      // whose password
 	Admin           Action = "administrator-change" // who is an administrator of the server
-	Deputy          Action = "deputy-change"
-	TeamAdd         Action = "team-add"
-	TeamChange      Action = "team-change"
-	TeamDelete      Action = "team-delete"
-	AppPassword     Action = "app-password-add"
-	AppPasswordEnd  Action = "app-password-revoke"
-	CalendarLink    Action = "calendar-link-add"
-	CalendarLinkEnd Action = "calendar-link-revoke"
-	RouteAdd        Action = "route-add"
-	RouteChange     Action = "route-change"
-	RouteDelete     Action = "route-delete"
-	HoldAdd         Action = "hold-add" // the detail says what is held
-	HoldChange      Action = "hold-change"
-	HoldDelete      Action = "hold-delete"
-	HookAdd         Action = "hook-add"
-	HookChange      Action = "hook-change"
-	HookDelete      Action = "hook-delete"
-	LockBreak       Action = "lock-break" // another's; the detail says whose
-	CasePurge       Action = "case-purge"
-	DocumentRead    Action = "document-read" // another's, by an administrator
-	Lost            Action = "rows-lost"     // too many at once; the detail says how many
+	Deputy          Action = "deputy-change"        // whose deputy
+	TeamAdd         Action = "team-add"             // a team
+	TeamChange      Action = "team-change"          // a team; the detail names the fields
+	TeamDelete      Action = "team-delete"          // a team
+	AppPassword     Action = "app-password-add"     // its label
+	AppPasswordEnd  Action = "app-password-revoke"  // its label
+	CalendarLink    Action = "calendar-link-add"    // its label
+	CalendarLinkEnd Action = "calendar-link-revoke" // its label
+	RouteAdd        Action = "route-add"            // a route
+	RouteChange     Action = "route-change"         // a route; the detail says its version
+	RouteDelete     Action = "route-delete"         // a route
+	HoldAdd         Action = "hold-add"             // the detail says what is held
+	HoldChange      Action = "hold-change"          // a hold
+	HoldDelete      Action = "hold-delete"          // a hold
+	HookAdd         Action = "hook-add"             // a hook of a route
+	HookChange      Action = "hook-change"          // a hook of a route
+	HookDelete      Action = "hook-delete"          // a hook of a route
+	LockBreak       Action = "lock-break"           // another's; the detail says whose
+	CasePurge       Action = "case-purge"           // a case, deleted for good
+	DocumentRead    Action = "document-read"        // another's, by an administrator
+	Lost            Action = "rows-lost"            // too many at once; the detail says how many
 )
 
 // The outcomes in the audit log.
 const (
-	Done    = "done"
-	Refused = "refused"
+	Done    = "done"    // it was done
+	Refused = "refused" // it was asked for, and refused
 )
 
 // Row is a row of the audit log. Nothing in it is a secret.

@@ -40,9 +40,9 @@ func BriefOf(c *Case, r *route.Route, action string) (b Brief, ok bool) {
 
 // Fact is an XATTR of a case as people know it.
 type Fact struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"`  // of the XATTR
 	Title string `json:"title"` // its title in the route, else its name
-	Text  string `json:"text"`
+	Text  string `json:"text"`  // its value, for people
 }
 
 // FactsOf returns the XATTRs of a case that its route declares and that are set, in

@@ -13,18 +13,18 @@ type Reason string
 // The reasons, the strongest first: a user with several is notified for the first
 // (docs/contract/routes.md#6-notifications).
 const (
-	ReasonTask        Reason = "task"     // they have a task that they did not have before
-	ReasonReminder    Reason = "reminder" // they have had it for a while
-	ReasonPlayer      Reason = "player"
-	ReasonStakeholder Reason = "stakeholder"
-	ReasonStarter     Reason = "starter"
-	ReasonContext     Reason = "context" // the case belongs to them
-	ReasonOwner       Reason = "owner"   // of the schedule entry
-	ReasonTeam        Reason = "team"    // they administer the team that the case or entry belongs to
-	ReasonAdmin       Reason = "admin"   // of the route
-	ReasonServer      Reason = "server"  // they administer the server
-	ReasonTold        Reason = "told"    // they were told of what went wrong
-	ReasonWatcher     Reason = "watcher" // of the route
+	ReasonTask        Reason = "task"        // they have a task that they did not have before
+	ReasonReminder    Reason = "reminder"    // they have had it for a while
+	ReasonPlayer      Reason = "player"      // they play a role in the case
+	ReasonStakeholder Reason = "stakeholder" // they are its stakeholder
+	ReasonStarter     Reason = "starter"     // they have started it
+	ReasonContext     Reason = "context"     // the case belongs to them
+	ReasonOwner       Reason = "owner"       // the schedule entry is theirs
+	ReasonTeam        Reason = "team"        // they administer the team that the case or entry belongs to
+	ReasonAdmin       Reason = "admin"       // they administer the route
+	ReasonServer      Reason = "server"      // they administer the server
+	ReasonTold        Reason = "told"        // they were told of what went wrong
+	ReasonWatcher     Reason = "watcher"     // they watch the route
 )
 
 // Notice says that a user is to be notified of an event, once.

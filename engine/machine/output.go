@@ -48,16 +48,16 @@ type LogKind string
 
 // The kinds of log entries.
 const (
-	LogAction  LogKind = "action"
-	LogState   LogKind = "state"
-	LogLife    LogKind = "life"
-	LogTimer   LogKind = "timer"
-	LogTask    LogKind = "task"
-	LogRoles   LogKind = "roles"
-	LogMessage LogKind = "message"
-	LogChild   LogKind = "child"
-	LogWarning LogKind = "warning"
-	LogError   LogKind = "error"
+	LogAction  LogKind = "action"  // an action was performed
+	LogState   LogKind = "state"   // the case has entered another state
+	LogLife    LogKind = "life"    // of the case: created, changed by hand, suspended, resumed, failed, ended, moved to another version
+	LogTimer   LogKind = "timer"   // a timer has expired
+	LogTask    LogKind = "task"    // of a task: accepted, reminded, retried, given up, aborted, without effect
+	LogRoles   LogKind = "roles"   // other people play a role
+	LogMessage LogKind = "message" // a message was written, or one was deleted
+	LogChild   LogKind = "child"   // a child case was started, or has ended
+	LogWarning LogKind = "warning" // something that people should look at
+	LogError   LogKind = "error"   // something has failed
 )
 
 // Trigger says what set off a log entry.
@@ -65,13 +65,13 @@ type Trigger string
 
 // What can set off a log entry.
 const (
-	ByUser    Trigger = "user"
-	ByInit    Trigger = "init"
-	ByAuto    Trigger = "auto"
-	ByTime    Trigger = "time"
-	ByMessage Trigger = "message"
-	ByChild   Trigger = "child"
-	ByStep    Trigger = "step"
+	ByUser    Trigger = "user"    // a person
+	ByInit    Trigger = "init"    // the start of the case
+	ByAuto    Trigger = "auto"    // the case itself, because a guard became true
+	ByTime    Trigger = "time"    // a timer
+	ByMessage Trigger = "message" // a message of the case
+	ByChild   Trigger = "child"   // a child case
+	ByStep    Trigger = "step"    // a step of another action
 )
 
 // ActorTimer is the actor of log entries about what a timer does.
@@ -79,18 +79,18 @@ const ActorTimer = "timer"
 
 // LogEntry is one line of a case's log (docs/contract/drive.md#log).
 type LogEntry struct {
-	Seq        int64     `json:"seq"`
-	Time       time.Time `json:"time"`
-	Kind       LogKind   `json:"kind"`
-	Action     *string   `json:"action"`
-	Actor      *string   `json:"actor"`
-	OnBehalfOf *string   `json:"onBehalfOf"`
-	From       *string   `json:"from"`
-	To         *string   `json:"to"`
-	Comment    *string   `json:"comment"`
-	Resolution *string   `json:"resolution"`
-	Trigger    *Trigger  `json:"trigger"`
-	Text       string    `json:"text"`
+	Seq        int64     `json:"seq"`        // its number in the case, from 1
+	Time       time.Time `json:"time"`       // when
+	Kind       LogKind   `json:"kind"`       // what it is about
+	Action     *string   `json:"action"`     // the name of the action
+	Actor      *string   `json:"actor"`      // who did it, or "timer"
+	OnBehalfOf *string   `json:"onBehalfOf"` // for whom, if a deputy did it
+	From       *string   `json:"from"`       // the state before
+	To         *string   `json:"to"`         // the state after
+	Comment    *string   `json:"comment"`    // what the actor said
+	Resolution *string   `json:"resolution"` // how the case was resolved
+	Trigger    *Trigger  `json:"trigger"`    // what set it off
+	Text       string    `json:"text"`       // all of it in words, for people
 }
 
 // Limits on what one event may set off (docs/contract/engine.md#limits).

@@ -35,9 +35,9 @@ type Severity string
 
 // The severities, from the least.
 const (
-	Info    Severity = "info"
-	Warning Severity = "warning"
-	Serious Severity = "failure"
+	Info    Severity = "info"    // nothing is wrong
+	Warning Severity = "warning" // something is late
+	Serious Severity = "failure" // something has failed, and somebody must mend it
 )
 
 // Severity returns how much a notice of the kind matters.

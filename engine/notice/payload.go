@@ -14,102 +14,102 @@ import (
 // Payload is the document that services are told by, in the form that Standard
 // Webhooks recommends (docs/contract/routes.md#what-a-service-is-told).
 type Payload struct {
-	Type      string `json:"type"` // what it is about, and what happened: "case.completed"
-	Timestamp string `json:"timestamp"`
-	Data      Data   `json:"data"`
+	Type      string `json:"type"`      // what it is about, and what happened: "case.completed"
+	Timestamp string `json:"timestamp"` // when it happened
+	Data      Data   `json:"data"`      // the rest
 }
 
 // Data is the content of a payload. What it is about has an href, a path, and a
 // url, which is absolute if the server knows the address by which it is called.
 type Data struct {
-	XAttrs      []machine.Fact   `json:"xattrs,omitempty"` // those that the route declares
-	Kind        Kind             `json:"kind"`
-	Severity    Severity         `json:"severity"`
-	Text        string           `json:"text"` // the notice in a sentence
-	Title       string           `json:"title"`
-	Route       string           `json:"route,omitempty"`
-	Href        string           `json:"href,omitempty"`
-	URL         string           `json:"url,omitempty"`
-	Case        *CaseData        `json:"case,omitempty"`
-	Entry       *EntryData       `json:"entry,omitempty"`
-	Hook        *HookData        `json:"hook,omitempty"`
-	Destination *DestinationData `json:"destination,omitempty"`
-	Server      *ServerData      `json:"server,omitempty"`
-	Acts        []ActData        `json:"acts"`
-	Tasks       []TaskData       `json:"tasks"` // new or waiting, each once
-	People      []PersonData     `json:"people"`
-	Trouble     *TroubleData     `json:"trouble,omitempty"`
-	Over        []TroubleData    `json:"over,omitempty"` // what is over with what this tells
+	XAttrs      []machine.Fact   `json:"xattrs,omitempty"`      // those that the route declares
+	Kind        Kind             `json:"kind"`                  // the kind of notice
+	Severity    Severity         `json:"severity"`              // how much it matters
+	Text        string           `json:"text"`                  // the notice in a sentence
+	Title       string           `json:"title"`                 // of the case or entry, or the name of the hook, destination or part
+	Route       string           `json:"route,omitempty"`       // its name
+	Href        string           `json:"href,omitempty"`        // the path of what it is about
+	URL         string           `json:"url,omitempty"`         // the same with the address of the server
+	Case        *CaseData        `json:"case,omitempty"`        // of a case
+	Entry       *EntryData       `json:"entry,omitempty"`       // of a schedule entry
+	Hook        *HookData        `json:"hook,omitempty"`        // of a hook
+	Destination *DestinationData `json:"destination,omitempty"` // of a way of telling people
+	Server      *ServerData      `json:"server,omitempty"`      // of a part of the server
+	Acts        []ActData        `json:"acts"`                  // what was done, the first first
+	Tasks       []TaskData       `json:"tasks"`                 // new or waiting, each once
+	People      []PersonData     `json:"people"`                // who is told
+	Trouble     *TroubleData     `json:"trouble,omitempty"`     // what is wrong or was
+	Over        []TroubleData    `json:"over,omitempty"`        // what is over with what this tells
 }
 
 // CaseData is a case that a notice is about.
 type CaseData struct {
-	ID      int64        `json:"id"`
-	GUID    string       `json:"guid"`
-	State   machine.Life `json:"state"`
-	Status  string       `json:"status"`
-	Starter string       `json:"starter"`
+	ID      int64        `json:"id"`      // its number
+	GUID    string       `json:"guid"`    // its UUID
+	State   machine.Life `json:"state"`   // its life: active, completed and so on
+	Status  string       `json:"status"`  // the state of the route that it is in
+	Starter string       `json:"starter"` // who has started it
 }
 
 // EntryData is a schedule entry that a notice is about.
 type EntryData struct {
-	UUID    string `json:"uuid"`
+	UUID    string `json:"uuid"`              // of the entry
 	Instant string `json:"instant,omitempty"` // that failed
 }
 
 // HookData is a hook that a notice is about.
 type HookData struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // of the hook
 }
 
 // ServerData is a part of the server that a notice is about.
 type ServerData struct {
-	Part string `json:"part"`
+	Part string `json:"part"` // what of the server: backup, disk and so on
 }
 
 // DestinationData is a way of telling people that a notice is about.
 type DestinationData struct {
-	ID   string `json:"id"`
+	ID   string `json:"id"`   // tells it from others
 	Lost int64  `json:"lost"` // notices that were given up since it has failed
 }
 
 // ActData is what somebody or a timer did.
 type ActData struct {
-	Case       int64   `json:"case"` // in which
-	Action     *string `json:"action"`
-	Actor      *string `json:"actor"`
-	OnBehalfOf *string `json:"onBehalfOf"`
-	From       *string `json:"from"`
-	To         *string `json:"to"`
-	Comment    *string `json:"comment"`
-	Text       string  `json:"text"`
-	Line       string  `json:"line"` // all of it in a line, for people
+	Case       int64   `json:"case"`       // in which
+	Action     *string `json:"action"`     // the name of the action
+	Actor      *string `json:"actor"`      // who did it, or "timer"
+	OnBehalfOf *string `json:"onBehalfOf"` // for whom, if a deputy did it
+	From       *string `json:"from"`       // the state before
+	To         *string `json:"to"`         // the state after
+	Comment    *string `json:"comment"`    // what the actor said
+	Text       string  `json:"text"`       // what was done, in the words of the log
+	Line       string  `json:"line"`       // all of it in a line, for people
 }
 
 // TaskData is something to do.
 type TaskData struct {
-	Case   int64  `json:"case"`
-	Action string `json:"action"`
-	Title  string `json:"title"`
-	Href   string `json:"href"`
-	URL    string `json:"url"`
+	Case   int64  `json:"case"`   // its number
+	Action string `json:"action"` // the name of the action
+	Title  string `json:"title"`  // of the action
+	Href   string `json:"href"`   // the path of its form
+	URL    string `json:"url"`    // the same with the address of the server
 }
 
 // PersonData is somebody who is told.
 type PersonData struct {
-	Name  string         `json:"name"`
-	Why   machine.Reason `json:"why,omitempty"`
-	For   string         `json:"for,omitempty"`
-	Tasks []string       `json:"tasks"`
+	Name  string         `json:"name"`          // of the user
+	Why   machine.Reason `json:"why,omitempty"` // the strongest reason
+	For   string         `json:"for,omitempty"` // whose deputy the person is
+	Tasks []string       `json:"tasks"`         // what the person has to do: <case>.<action>
 }
 
 // TroubleData is what is wrong or was.
 type TroubleData struct {
-	Text  string `json:"text"`
-	Since string `json:"since,omitempty"`
-	Ended bool   `json:"ended"`          // it is over
-	How   string `json:"how,omitempty"`  // how it is over
-	Last  bool   `json:"last,omitempty"` // the schedule entry has no other instant
+	Text  string `json:"text"`            // what is wrong, in words
+	Since string `json:"since,omitempty"` // since when
+	Ended bool   `json:"ended"`           // it is over
+	How   string `json:"how,omitempty"`   // how it is over
+	Last  bool   `json:"last,omitempty"`  // the schedule entry has no other instant
 }
 
 // data returns what services are told of something that is wrong, or was.
