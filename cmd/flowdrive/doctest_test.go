@@ -6,16 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/route"
 	"flowdrive/schedule"
+	"flowdrive/schema"
 )
 
 // manualFiles returns the Markdown files of the manual and the README, without the
@@ -117,10 +120,12 @@ func codeBlocks(page string) (blocks []codeBlock) {
 	return blocks
 }
 
-// TestDocumentsInDocs reads every whole route and schedule entry that a page shows.
+// TestDocumentsInDocs reads every whole route and schedule entry that a page shows. Of a
+// part of a document, it knows the fields.
 func TestDocumentsInDocs(t *testing.T) {
 	t.Parallel()
-	routes, entries, stories := 0, 0, 0
+	routes, entries, stories, parts := 0, 0, 0, 0
+	known := knownFields(t)
 	for _, file := range manualFiles(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -152,11 +157,21 @@ func TestDocumentsInDocs(t *testing.T) {
 				if err := faults.Err(); err != nil {
 					t.Errorf("%s: %v in\n%s", file, err, block.text)
 				}
+			default:
+				parts++
+				if named := node.Members; len(named) == 1 && named[0].Value.Kind == document.Object && !slices.ContainsFunc(known, func(of []string) bool { return slices.Contains(of, named[0].Key) }) {
+					node = named[0].Value // an action or state under its name
+				}
+				for _, keys := range keysOf(node) {
+					if !slices.ContainsFunc(known, func(of []string) bool { return holds(of, keys) }) {
+						t.Errorf("%s: no document and no setting has the fields %s of\n%s", file, strings.Join(keys, ", "), block.text)
+					}
+				}
 			}
 		}
 	}
-	if routes < 5 || entries < 3 || stories < 1 {
-		t.Errorf("only %d routes, %d entries and %d scenarios were found", routes, entries, stories)
+	if routes < 5 || entries < 3 || stories < 1 || parts < 10 {
+		t.Errorf("only %d routes, %d entries, %d scenarios and %d parts of documents were found", routes, entries, stories, parts)
 	}
 }
 
@@ -178,4 +193,64 @@ func playShown(t *testing.T, file, routeText, scenario string) {
 // has reports whether a document of YAML or JSON has the key at its top.
 func has(text, key string) bool {
 	return regexp.MustCompile(`(?m)^(?:\{?\s*"` + key + `"|` + key + `):`).MatchString(text)
+}
+
+// knownFields returns the names of the fields of each object that a schema describes, and
+// those of the settings.
+func knownFields(t *testing.T) (known [][]string) {
+	t.Helper()
+	serve, _, err := rootCommand().Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := []string{"notify", "commands", "secrets"}
+	serve.Flags().VisitAll(func(f *pflag.Flag) { settings = append(settings, f.Name) })
+	known = [][]string{settings, {"scrape_configs"}} // the latter is of Prometheus
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if properties := asNode(v["properties"]); len(properties) > 0 {
+				known = append(known, sortedNames(properties))
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	files, err := fs.Glob(schema.Files(), "*.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		walk(map[string]any((&reference{T: t}).read(name)))
+	}
+	return known
+}
+
+// keysOf returns the keys of an object, or those of each object of a list.
+func keysOf(n *document.Node) (all [][]string) {
+	switch n.Kind {
+	case document.Object:
+		var keys []string
+		for _, m := range n.Members {
+			keys = append(keys, m.Key)
+		}
+		all = append(all, keys)
+	case document.List:
+		for _, item := range n.Items {
+			all = append(all, keysOf(item)...)
+		}
+	default:
+	}
+	return all
+}
+
+// holds reports whether all of the keys are among the known ones.
+func holds(known, keys []string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(known, key) })
 }
