@@ -10,12 +10,12 @@ import (
 	"flowdrive/internal/confine"
 )
 
-// group runs the command at path in a process group of its own. The processes that
-// it starts end with it, and it ends with the server. The error is errNotBecome if
-// the process ended before it became the command.
-func group(cmd *exec.Cmd, path string) error {
+// group runs the command at path in a process group of its own. The processes of its
+// family end with it, also those that have left the group, and it ends with the server.
+// The error is errNotBecome if the process ended before it became the command.
+func group(cmd *exec.Cmd, path string, family confine.Family) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.Cancel = func() error { return errors.Join(killGroup(cmd), confine.KillFamily(family)) }
 	// The kernel takes the thread that started the process for its parent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -27,7 +27,8 @@ func group(cmd *exec.Cmd, path string) error {
 	if unknown == nil && !became {
 		err = errNotBecome
 	}
-	return errors.Join(err, killGroup(cmd)) // the group keeps its number until all its processes have ended
+	// The group keeps its number until all its processes have ended.
+	return errors.Join(err, killGroup(cmd), confine.KillFamily(family))
 }
 
 func killGroup(cmd *exec.Cmd) error {

@@ -10,6 +10,6 @@ import (
 )
 
 // group fails: nothing can be confined here.
-func group(*exec.Cmd, string) error { return confine.Supported() }
+func group(*exec.Cmd, string, confine.Family) error { return confine.Supported() }
 
 func signalOf(*os.ProcessState) int64 { return 0 }

@@ -5,7 +5,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -134,17 +136,39 @@ func TestExecMemory(t *testing.T) {
 	}
 }
 
-// TestExecGroup: what a command started ends with it.
+// TestExecGroup: what a command started ends with it, also what has left its process
+// group, its session, its environment and the process that started it, and also if
+// the command is over its time. What goes on keeps the test from ending.
 func TestExecGroup(t *testing.T) {
 	t.Parallel()
-	g := shell(t, Command{})
-	g.limits.postMortem = 10 * time.Millisecond
-	got := deliver(t, g, script(`sleep 600 >/dev/null 2>&1 & echo $!`))
-	pid := strings.TrimSpace(strings.TrimPrefix(got, "text/plain "))
-	// Whoever takes on orphans may not have looked at it yet: it is a zombie,
-	// whose command line is empty, or gone.
-	if line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")); pid == "" || err == nil && strings.Contains(string(line), "600") {
-		t.Errorf("process %s still runs: %q", pid, line)
+	for name, text := range map[string]string{
+		"a child":          `sleep 600 >/dev/null 2>&1 & echo $!`,
+		"a session":        `setsid sleep 600 >/dev/null 2>&1 & echo $!`,
+		"a daemon":         `(setsid env -i /bin/sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 &); while ! [ -s pid ]; do :; done; cat pid`,
+		"a daemon, a loop": `(setsid env -i /bin/sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 &); while ! [ -s pid ]; do :; done; cat pid >&2; sleep 600`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timeout := time.Duration(0)
+			if strings.Contains(name, "loop") {
+				timeout = time.Second
+			}
+			g := shell(t, Command{Timeout: timeout})
+			g.limits.postMortem = 10 * time.Millisecond
+			told := strings.Fields(deliver(t, g, script(text)))
+			pid := told[len(told)-1]
+			if _, err := strconv.Atoi(pid); err != nil {
+				t.Fatalf("got %q", told)
+			}
+			// A process that was killed takes a moment to end. Whoever takes on orphans may
+			// not have looked at it yet: it is a zombie, whose command line is empty, or gone.
+			for {
+				if line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")); err != nil || !strings.Contains(string(line), "600") {
+					return
+				}
+				runtime.Gosched()
+			}
+		})
 	}
 }
 

@@ -70,7 +70,9 @@ func (g *Gateway) once(ctx context.Context, d *outbox.Delivery, p *process) (*ex
 	cmd := exec.CommandContext(limited, confine.Program)
 	cmd.Args = append([]string{"flowdrive"}, g.Confined...)
 	seconds := uint64(p.allowed.Timeout/time.Second) + 1 // for one that outlives the server; the clock is for the others
-	cmd.Args = append(cmd.Args, confine.Arguments(confine.Limits{Processor: seconds, Memory: uint64(p.allowed.Memory)}, p.allowed.Path, slices.Concat(p.allowed.Args, c.Args))...)
+	family := confine.NewFamily()
+	limits := confine.Limits{Processor: seconds, Memory: uint64(p.allowed.Memory), Family: family}
+	cmd.Args = append(cmd.Args, confine.Arguments(limits, p.allowed.Path, slices.Concat(p.allowed.Args, c.Args))...)
 	cmd.Env = []string{keyVariable + "=" + d.Key} // never nil, which would be the server's, with its secrets
 	for _, name := range slices.Sorted(maps.Keys(p.allowed.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+p.allowed.Env[name])
@@ -80,7 +82,7 @@ func (g *Gateway) once(ctx context.Context, d *outbox.Delivery, p *process) (*ex
 	cmd.Stdout, cmd.Stderr = stdout{p}, &p.stderr
 	cmd.WaitDelay = g.limits.postMortem
 	follow := p.follow(d.Wrote, g.limits.follow)
-	err = group(cmd, p.allowed.Path)
+	err = group(cmd, p.allowed.Path, family)
 	follow()
 	p.late = errors.Is(limited.Err(), context.DeadlineExceeded)
 	return cmd, err

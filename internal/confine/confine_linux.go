@@ -114,6 +114,11 @@ func (l Limits) set() error {
 }
 
 func (l Limits) setOthers() error {
+	if l.Family != 0 {
+		if err := syscall.Setrlimit(realTime, &syscall.Rlimit{Cur: uint64(l.Family), Max: uint64(l.Family)}); err != nil {
+			return fmt.Errorf("tell the process from others: %w", err)
+		}
+	}
 	limits := []struct {
 		resource int
 		most     uint64

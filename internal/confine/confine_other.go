@@ -17,3 +17,6 @@ func become(Limits, string, []string, []string) error { return Supported() }
 
 // Became fails.
 func Became(int, string) (bool, error) { return false, Supported() }
+
+// KillFamily fails.
+func KillFamily(Family) error { return Supported() }

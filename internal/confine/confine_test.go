@@ -41,7 +41,7 @@ func TestProgramIsHeldToItsLimits(t *testing.T) {
 		{"limits", Arguments(limits, "/bin/sh", []string{"-c", `ulimit -t; ulimit -d; ulimit -c; echo "$@"`, "sh", "a", "b c"}), "7\n65536\n0\na b c\n"},
 		{"no program", Arguments(limits, "/nonexistent/x", nil), "start /nonexistent/x: no such file or directory\n"},
 		{"no limits", nil, "this needs limits and a program\n"},
-		{"wrong limits", []string{"x", "-1", "/bin/sh"}, "strconv.ParseUint: parsing \"x\": invalid syntax\nstrconv.ParseUint: parsing \"-1\": invalid syntax\n"},
+		{"wrong limits", []string{"x", "-1", "y", "/bin/sh"}, "strconv.ParseUint: parsing \"x\": invalid syntax\nstrconv.ParseUint: parsing \"-1\": invalid syntax\nstrconv.ParseUint: parsing \"y\": invalid syntax\n"},
 	} {
 		cmd := exec.CommandContext(t.Context(), Program)
 		cmd.Args = append([]string{"flowdrive", becomeArgument}, test.args...)
