@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // longestRule bounds a callback that a rule asks: a person may be waiting.
@@ -15,7 +16,10 @@ const longestRule = 5 * time.Second
 
 // callAhead is the error of a decision that needs to know what a callback
 // yields; see filterAhead.
-type callAhead struct{ call machine.Call }
+type callAhead struct {
+	call  machine.Call
+	owner identity.ID // in whose context its case is
+}
 
 // Error implements error.
 func (c *callAhead) Error() string { return "a callback is to be asked first" }

@@ -27,17 +27,24 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 	if err != nil && !b.ownUnit {
 		return 0, err
 	}
+	aside := 0
 	for i := range b.items {
 		item := &b.items[i]
 		item.err = cmp.Or(item.err, err)
 		if err := e.finishItem(ctx, &b, item); err != nil {
 			return fired, err
 		}
-		if item.fired {
+		switch {
+		case item.fired:
 			fired++
-		} else {
+		case item.aside:
+			aside++
+		default:
 			b.next = now // it may be due as it was
 		}
+	}
+	if aside > 0 && aside == len(b.items) && !b.next.IsZero() && !b.next.After(now) {
+		b.next = now.Add(retryAfter) // what is aside must not keep the sweeper awake
 	}
 	e.sweeper.note(b.next)
 	return fired, nil
@@ -61,6 +68,7 @@ type dueItem struct {
 	store.DueRow
 	cause error // why its case cannot be created, which is recorded instead; nil: nothing is known to stand in the way
 	fired bool
+	aside bool // it is fired beside the sweeper, or waits for that
 	err   error
 }
 
@@ -158,6 +166,9 @@ func (e *Engine) fireBatch(tx store.Tx, b *dueBatch, limit int) error {
 		if b.mustWait(item) {
 			continue
 		}
+		if item.aside = e.sweeper.aside.has(keyOfRow(item.DueRow)); item.aside {
+			continue
+		}
 		if b.ownUnit {
 			return e.fireItem(tx, b, item)
 		}
@@ -174,6 +185,16 @@ func (e *Engine) finishItem(ctx context.Context, b *dueBatch, item *dueItem) err
 		return nil
 	}
 	item.fired = false
+	own, fresh := *item, dueBatch{now: b.now, single: b.single}
+	if e.putAside(ctx, item.err, work{key: keyOfRow(item.DueRow)}, func() error { return e.finishHere(ctx, &fresh, &own) }) {
+		item.aside = true
+		return nil
+	}
+	return e.finishHere(ctx, b, item)
+}
+
+// finishHere is finishItem of what is not put aside.
+func (e *Engine) finishHere(ctx context.Context, b *dueBatch, item *dueItem) error {
 	item.err = e.runPrefetched(ctx, item.err, func() error {
 		return e.Store.Update(ctx, func(tx store.Tx) error {
 			return e.fireItem(tx, &dueBatch{now: b.now, single: b.single}, item)

@@ -117,7 +117,7 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 	case need.Filter != machine.Filter{}:
 		result, ran := e.filtered.Get(need.Filter)
 		if !ran {
-			return &filterAhead{need.Filter}
+			return &filterAhead{need.Filter, identity.ID(in.Case.ContextID)}
 		}
 		keep(&facts.Filtered, need.Filter, result)
 	case need.Search != machine.Search{}:
@@ -125,7 +125,7 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 	case need.Call != machine.Call{}:
 		result, asked := e.called.Get(need.Call)
 		if !asked {
-			return &callAhead{need.Call}
+			return &callAhead{need.Call, identity.ID(in.Case.ContextID)}
 		}
 		keep(&facts.Called, need.Call, result)
 	}

@@ -14,16 +14,20 @@ import (
 
 // Filters runs jq filters and limits the time and memory of each. Faults of a
 // filter, and what exceeds its limits, are in its result. It returns an error
-// if filters cannot be run.
+// if filters cannot be run. Owner is the user or team whose case it is for: those that
+// wait are served in turns, so that nobody's filters keep others waiting for long.
 type Filters interface {
-	Filter(ctx context.Context, f machine.Filter) (machine.Filtered, error)
+	Filter(ctx context.Context, owner identity.ID, f machine.Filter) (machine.Filtered, error)
 }
 
 // filterAhead is the error of a decision that needs the result of a filter. A
 // filter may take a second, and neither the writer nor a reader may wait for
 // it: the decision is given up, the filter is run, and the decision is made
 // again.
-type filterAhead struct{ filter machine.Filter }
+type filterAhead struct {
+	filter machine.Filter
+	owner  identity.ID // in whose context its case is
+}
 
 // Error implements error.
 func (f *filterAhead) Error() string { return "a jq filter is to be run first" }
@@ -81,7 +85,7 @@ func (e *base) runPrefetched(ctx context.Context, err error, again func() error)
 		result := machine.Filtered{Fault: "filters cannot be run here"}
 		if e.filters != nil {
 			var failed error
-			if result, failed = e.filters.Filter(ctx, ahead.filter); failed != nil {
+			if result, failed = e.filters.Filter(ctx, ahead.owner, ahead.filter); failed != nil {
 				return failed
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route/jq"
 )
 
@@ -21,7 +22,7 @@ type filters struct {
 	err error
 }
 
-func (f *filters) Filter(_ context.Context, job machine.Filter) (machine.Filtered, error) {
+func (f *filters) Filter(_ context.Context, _ identity.ID, job machine.Filter) (machine.Filtered, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ran = append(f.ran, job.Filter)

@@ -28,7 +28,7 @@ type fairQueue struct {
 // laneCursor is a lane as far as it was read.
 type laneCursor struct {
 	lane    store.Lane
-	blocked *blockedCases
+	blocked func(id int64) bool
 	cases   []store.QueuedCase // those not chosen yet
 	taken   int                // those that were
 	limit   int                // how many cases are read
@@ -55,11 +55,12 @@ func (e *decider) newQueue(r store.Reader) (*queue, error) {
 			if last, err = newLine(r, lane); err != nil {
 				return nil, err
 			}
+			last.busy = last.busy || e.sweeper.aside.holds(lane.Group)
 			if !last.busy {
 				q.lines = append(q.lines, last)
 			}
 		}
-		last.lanes = append(last.lanes, laneCursor{lane: lane, blocked: &e.sweeper.stuck})
+		last.lanes = append(last.lanes, laneCursor{lane: lane, blocked: e.sweeper.passesOver})
 	}
 	return q, nil
 }
@@ -138,7 +139,7 @@ func (a *laneCursor) read(q *queue) error {
 			return err
 		}
 		a.whole = len(all) < a.limit
-		all = slices.DeleteFunc(all, func(c store.QueuedCase) bool { return a.blocked.has(c.ID) })
+		all = slices.DeleteFunc(all, func(c store.QueuedCase) bool { return a.blocked(c.ID) })
 		a.cases = all[min(a.taken, len(all)):]
 	}
 	return nil

@@ -259,7 +259,14 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 			return err
 		}
 	}
+	aside := 0
 	for i, err := range store.InParts(ctx, e.Store, units) {
+		w := work{key: keyOfQueued(ids[i]), group: lanes[i].Group}
+		first := err
+		if e.putAside(ctx, err, w, func() error { return e.startAside(ctx, ids[i], now, first) }) {
+			aside++
+			continue
+		}
 		err = e.runPrefetched(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
 			return e.Store.Update(ctx, units[i])
@@ -269,11 +276,10 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 		case ctx.Err() != nil || quota.Unserved(err):
 			return i, true, err
 		default:
-			e.log.Error().Err(err).Int64("case", ids[i]).Msg("manager: could not start a queued case")
-			e.sweeper.stuck.add(ids[i])
+			e.stick(ids[i], err)
 		}
 	}
-	return len(ids), more, nil
+	return len(ids), more && aside < len(ids), nil // what is aside says itself when it is done
 }
 
 // startQueued starts one queued case, unless something holds it up. It

@@ -40,6 +40,7 @@ type sweeper struct {
 	mu    sync.Mutex
 	moves sync.Mutex
 	stuck blockedCases
+	aside asides
 	turn  store.Lane // from which a case was started last; under mu
 }
 
@@ -64,6 +65,10 @@ func (s *sweeper) noteQueued() {
 	s.queued.Store(true)
 	s.rouse()
 }
+
+// passesOver reports whether a queued case is not to be started now: a defect keeps it
+// from that, or it is being started beside the sweeper.
+func (s *sweeper) passesOver(id int64) bool { return s.stuck.has(id) || s.aside.has(keyOfQueued(id)) }
 
 func (s *sweeper) rouse() {
 	select {
@@ -118,6 +123,7 @@ func (e *Engine) Run(ctx context.Context) (err error) {
 	collecting.Go(func() { e.Files.DeleteExpired(ctx) })
 	collecting.Go(func() { e.Scratch.DeleteExpired(ctx) })
 	defer collecting.Wait()
+	defer e.sweeper.aside.all.Wait()
 	drain := e.dispatcher.Begin(ctx)
 	defer func() {
 		if n := drain(); n > 0 {

@@ -20,6 +20,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/confine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route/jq"
 )
 
@@ -47,31 +48,30 @@ type result struct {
 // Pool runs filters, a few at a time.
 type Pool struct {
 	arguments []string // with which this program becomes a worker
-	slots     chan struct{}
+	turns     turns
 }
 
 // New returns a pool of workers. The arguments are those with which the
 // running program calls Serve.
 func New(arguments ...string) *Pool {
-	return &Pool{arguments: arguments, slots: make(chan struct{}, atATime)}
+	return &Pool{arguments: arguments, turns: turns{free: atATime}}
 }
 
-// Filter applies a filter. Faults of the filter, and time or memory beyond its
+// Filter applies a filter for a user or team. Those that wait get their turn one after
+// the other, however many filters each has waiting. Faults of the filter, and time or memory beyond its
 // limits, are in the result. It returns an error if filters cannot be run at
 // all.
-func (p *Pool) Filter(ctx context.Context, f machine.Filter) (machine.Filtered, error) {
+func (p *Pool) Filter(ctx context.Context, owner identity.ID, f machine.Filter) (machine.Filtered, error) {
 	text, err := json.Marshal(job{
 		Filter: f.Filter, Input: json.RawMessage(f.Input), Xattr: json.RawMessage(f.Xattr), Case: json.RawMessage(f.Case),
 	})
 	if err != nil {
 		return machine.Filtered{Fault: "the input is not JSON"}, nil
 	}
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-ctx.Done():
-		return machine.Filtered{}, unavailable(ctx.Err())
+	if err := p.turns.begin(ctx, owner); err != nil {
+		return machine.Filtered{}, unavailable(err)
 	}
+	defer p.turns.end()
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(limited, confine.Program)

@@ -38,7 +38,7 @@ func TestFilter(t *testing.T) {
 		{`.`, `nonsense`, `fault: the input is not JSON`},
 		{`localtime2`, `1`, `fault: is not a valid jq filter`},
 	} {
-		got, err := p.Filter(t.Context(), filter(test.filter, test.input))
+		got, err := p.Filter(t.Context(), 1, filter(test.filter, test.input))
 		text := string(got.Output)
 		if got.Fault != "" {
 			text = "fault: " + got.Fault
@@ -77,7 +77,7 @@ func TestBombs(t *testing.T) {
 	} {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
-			got, err := p.Filter(t.Context(), filter(source, "0"))
+			got, err := p.Filter(t.Context(), 1, filter(source, "0"))
 			if err != nil || got.Output != nil && len(got.Output) > jq.MaxJSON {
 				t.Errorf("got %.100s, %v", got.Output, err)
 			}
@@ -93,13 +93,13 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := p.Filter(ctx, filter(`last(range(1e18))`, "0")); !errs.Is(err, errs.Unavailable) {
+		if _, err := p.Filter(ctx, 1, filter(`last(range(1e18))`, "0")); !errs.Is(err, errs.Unavailable) {
 			t.Errorf("got %v", err)
 		}
 	})
 	cancel()
 	wg.Wait()
-	if _, err := p.Filter(ctx, filter(".", "0")); !errs.Is(err, errs.Unavailable) {
+	if _, err := p.Filter(ctx, 1, filter(".", "0")); !errs.Is(err, errs.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestCanceled(t *testing.T) {
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
 	for _, argument := range []string{"-test.run=^$", "-test.nonsense"} {
-		got, err := New(argument).Filter(t.Context(), filter(".", "1"))
+		got, err := New(argument).Filter(t.Context(), 1, filter(".", "1"))
 		if got.Output != nil || err == nil && got.Fault == "" {
 			t.Errorf("%s: got %+v, %v", argument, got, err)
 		}
