@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -20,10 +23,11 @@ const toldAfter = time.Hour
 
 // destinationRecord is what is kept of a destination that fails.
 type destinationRecord struct {
-	Since  time.Time `json:"since"`  // the first failure since it last worked
-	Reason string    `json:"reason"` // of the last failure
-	Lost   int64     `json:"lost"`   // deliveries that were given up since
-	Told   bool      `json:"told"`   // administrators have been told
+	Since  time.Time `json:"since"`       // the first failure since it last worked
+	Reason string    `json:"reason"`      // of the last failure
+	Lost   int64     `json:"lost"`        // deliveries that were given up since
+	Told   bool      `json:"told"`        // administrators have been told
+	At     time.Time `json:"at,omitzero"` // when they were told last
 }
 
 // recordKey is the setting in which the record of a destination is kept.
@@ -49,9 +53,33 @@ func (e *decider) waysOf(row *store.OutboxRow) []way {
 	ways := []way{{notice.MailServer, "the mail server"}}
 	var r machine.Request
 	if row.Step == 0 && json.Unmarshal(row.Request, &r) == nil && r.Mail != nil && len(r.Mail.To) == 1 {
-		ways = append(ways, way{notice.Mailbox(r.Mail.To[0]), "the mailbox " + r.Mail.To[0]})
+		ways = append(ways, e.mailbox(r.Mail.To[0]))
 	}
 	return ways
+}
+
+// mailbox returns the way to the mailbox with that address, named after the users who
+// have it.
+func (e *decider) mailbox(address string) way {
+	name := "the mailbox " + address
+	if users := e.accounts.Table().UsersOf(address); len(users) > 0 {
+		name += " of " + strings.Join(users, ", ")
+	}
+	return way{notice.Mailbox(address), name}
+}
+
+// AddressChanged implements account.Ties.
+func (e *base) AddressChanged(tx store.Tx, req change.Request, address string) error {
+	w := way{notice.Mailbox(address), "the mailbox " + address}
+	record, err := readRecord(tx, w)
+	if err != nil || record == nil {
+		return err
+	}
+	if err := tx.Write().Settings().Put(recordKey(w.id), ""); err != nil || !record.Told {
+		return err
+	}
+	d := &decider{e}
+	return d.tellOfWay(tx, w, wayNews{destinationRecord: record, kind: notice.KindMended, end: notice.EndPassed, by: req.By.ID, now: req.Now})
 }
 
 // noteAttempt notes what became of an attempt to tell somebody; failure is nil if it
@@ -65,7 +93,8 @@ func (e *decider) noteAttempt(tx store.Tx, row *store.OutboxRow, failure error, 
 
 // noteFailure notes that an attempt has failed. What has failed for good concerns
 // the narrowest way alone: a mailbox that does not exist says nothing of the mail
-// server. Administrators are told once until the way works again.
+// server. Administrators are told, and again once a day as long as notices are refused,
+// until the way works again.
 func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) error {
 	ways := e.waysOf(row)
 	if len(ways) == 0 {
@@ -93,11 +122,12 @@ func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, 
 	if given {
 		record.Lost++
 	}
-	if !record.Told && (given || now.Sub(record.Since) >= toldAfter) {
-		record.Told = true
-		if err := e.tellOfWay(tx, w, record, notice.KindFailure, now); err != nil {
+	again := record.Told && now.Sub(record.At) >= toldAgainAfter
+	if again || !record.Told && (given || now.Sub(record.Since) >= toldAfter) {
+		if err := e.tellOfWay(tx, w, wayNews{destinationRecord: record, kind: notice.KindFailure, again: again, now: now}); err != nil {
 			return err
 		}
+		record.Told, record.At = true, now
 	}
 	return tx.Write().Settings().Put(recordKey(w.id), string(document.Line(record)))
 }
@@ -113,7 +143,7 @@ func (e *decider) noteSuccess(tx store.Tx, row *store.OutboxRow, now time.Time) 
 			continue
 		}
 		if record.Told {
-			if err := e.tellOfWay(tx, w, record, notice.KindMended, now); err != nil {
+			if err := e.tellOfWay(tx, w, wayNews{destinationRecord: record, kind: notice.KindMended, now: now}); err != nil {
 				return err
 			}
 		}
@@ -134,20 +164,39 @@ func readRecord(r store.Reader, w way) (*destinationRecord, error) {
 	return record, errs.Wrap("read what is kept of "+w.name, json.Unmarshal([]byte(text), record))
 }
 
-// tellOfWay tells administrators, by the other ways, that one fails or works again.
-// The log has it in any case.
-func (e *decider) tellOfWay(tx store.Tx, w way, record *destinationRecord, kind notice.Kind, now time.Time) error {
+// wayNews is what administrators are told of a way.
+type wayNews struct {
+	*destinationRecord
+
+	kind  notice.Kind
+	again bool       // they have been told of it before, and it still fails
+	end   notice.End // how it is over
+	by    identity.ID
+	now   time.Time
+}
+
+// tellOfWay tells administrators, by the other ways, that one fails, works again or is
+// not used any more. The log has it in any case.
+func (e *decider) tellOfWay(tx store.Tx, w way, news wayNews) error {
 	tx.AfterCommit(func() {
-		if kind == notice.KindMended {
-			e.log.Info().Str("destination", w.name).Time("since", record.Since).Int64("lost", record.Lost).Msg("notices: a destination works again")
-			return
+		switch {
+		case news.end == notice.EndPassed:
+			e.log.Info().Str("destination", w.name).Time("since", news.Since).Int64("lost", news.Lost).Msg("notices: a destination that failed is not used any more")
+		case news.kind == notice.KindMended:
+			e.log.Info().Str("destination", w.name).Time("since", news.Since).Int64("lost", news.Lost).Msg("notices: a destination works again")
+		default:
+			e.log.Error().Str("destination", w.name).Time("since", news.Since).Str("reason", news.Reason).Msg("notices: a destination fails; administrators are told by the others")
 		}
-		e.log.Error().Str("destination", w.name).Time("since", record.Since).Str("reason", record.Reason).Msg("notices: a destination fails; administrators are told by the others")
 	})
 	c := &concerned{decider: e, table: e.accounts.Table()}
 	c.admins(0, true)
-	return e.tell(tx, &notice.Notice{
-		Kind: kind, Time: now, Way: &notice.Way{ID: w.id, Name: w.name, Lost: record.Lost},
-		Trouble: &notice.Trouble{Text: record.Reason, Since: record.Since}, People: c.people,
-	}, e.postLoose(tx, now))
+	n := &notice.Notice{
+		Kind: news.kind, Time: news.now, Way: &notice.Way{ID: w.id, Name: w.name, Lost: news.Lost}, People: c.people,
+		Trouble: &notice.Trouble{Text: news.Reason, Since: news.Since, Again: news.again, Over: news.end},
+	}
+	if p := c.table.ByID(news.by); p != nil {
+		n.Trouble.By = string(p.Name)
+		n.People = slices.DeleteFunc(n.People, func(to notice.Person) bool { return to.Name == p.Name })
+	}
+	return e.tell(tx, n, e.postLoose(tx, news.now))
 }

@@ -100,7 +100,7 @@ func TestWaysOfTelling(t *testing.T) {
 			}
 			return lines
 		}
-		const slack, box, server = "slack at hooks.slack.com", "the mailbox bob@example.org", "the mail server"
+		const slack, box, server = "slack at hooks.slack.com", "the mailbox bob@example.org of bob", "the mail server"
 
 		room.set("slack-1", &outbox.Final{Reason: "POST https://hooks.slack.com answered 404 Not Found"})
 		same(t, "a destination fails for good", start(), all("do not arrive: "+slack, "ntfy-2", "root@example.org"))
@@ -114,6 +114,20 @@ func TestWaysOfTelling(t *testing.T) {
 		same(t, "it fails again", start(), []string(nil))
 		room.set("bob@example.org", nil)
 		same(t, "it is mended", start(), all("arrive again: "+box, "ntfy-2", "root@example.org", "slack-1"))
+
+		// An address that nobody has any more cannot be mended.
+		room.set("bob@example.org", &outbox.Final{Reason: "550"})
+		same(t, "a mailbox fails again", start(), all("do not arrive: "+box, "ntfy-2", "root@example.org", "slack-1"))
+		await(24 * time.Hour)
+		same(t, "it fails for another day", start(), all("still do not arrive: "+box, "ntfy-2", "root@example.org", "slack-1"))
+		w.clock.Set(clock.Real{}.Now())
+		w.as("bob").mustPutMe(`{"email": "bob@example.com"}`)
+		await(time.Second)
+		same(t, "bob has another", room.ofWays(), all("are not sent any more: the mailbox bob@example.org", "ntfy-2", "root@example.org", "slack-1"))
+		same(t, "bob is told there", start(), []string(nil))
+		room.set("bob@example.org", nil)
+		w.clock.Set(clock.Real{}.Now())
+		w.as("bob").mustPutMe(`{"email": "bob@example.org"}`)
 
 		// What may pass by itself is told after an hour, and not by mail if it is
 		// the mail server.

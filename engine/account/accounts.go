@@ -76,6 +76,8 @@ type Ties interface {
 	// StaffChanged judges again which tasks of cases nobody can do: those users may log
 	// in or may not any more, or those teams have other members.
 	StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error
+	// AddressChanged is told that no user gets mails at that address any more.
+	AddressChanged(tx store.Tx, req change.Request, address string) error
 	// ForgetParty keeps routes that name a deleted party from meaning a later one
 	// of its name.
 	ForgetParty(tx store.Tx, p *store.Party) error

@@ -53,7 +53,10 @@ func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind ide
 		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), detail)); err != nil {
 			return err
 		}
-		return e.Refresh(tx)
+		if err := e.Refresh(tx); err != nil {
+			return err
+		}
+		return e.mailboxLeft(tx, req, p)
 	})
 	if err != nil || len(in) == 0 || req.DryRun {
 		return err

@@ -160,12 +160,28 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Reque
 		if err := e.Refresh(tx); err != nil {
 			return nil, err
 		}
+		if err := e.mailboxLeft(tx, req, c.Old); err != nil {
+			return nil, err
+		}
 	}
 	out := &change.Outcome{
 		Created: c.Created, Changed: c.Changed, Name: string(p.Name),
 		Form: PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
 	}
 	return out, e.maker.Finish(tx, req, out)
+}
+
+// mailboxLeft tells of the mailbox that a user had before a change if nobody gets mails
+// there any more. old may be nil.
+func (e *Accounts) mailboxLeft(tx store.Tx, req change.Request, old *store.Party) error {
+	if old == nil || old.Email == "" {
+		return nil
+	}
+	t, err := Read(tx) // the change is not in the table yet
+	if err != nil || len(t.UsersOf(old.Email)) > 0 {
+		return err
+	}
+	return e.ties.AddressChanged(tx, req, old.Email)
 }
 
 // PartyID returns the id of the user or team of that name, 0 for none.

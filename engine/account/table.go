@@ -60,6 +60,17 @@ func (t *Table) ByName(kind identity.Kind, name string) *store.Party {
 // Watchers returns the active users who watch the route, by name.
 func (t *Table) Watchers(route string) []string { return t.watchers[identity.Fold(route)] }
 
+// UsersOf returns the users who get mails at that address, by name.
+func (t *Table) UsersOf(address string) (names []string) {
+	for _, p := range t.directory.Parties() {
+		if own := t.byID[p.ID]; own.Kind == identity.User && own.Email == address && !own.Disabled && !own.Quiet {
+			names = append(names, string(own.Name))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Modified returns when any user or team changed last.
 func (t *Table) Modified() time.Time { return t.modified }
 

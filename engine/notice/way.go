@@ -2,6 +2,7 @@ package notice
 
 import (
 	"fmt"
+	"strings"
 
 	"flowdrive/engine/machine"
 )
@@ -22,8 +23,13 @@ func (w *Way) IsMailTo(address string) bool {
 
 // waySentence says that a way of telling people fails, or works again.
 func (n *Notice) waySentence() string {
-	if n.Kind == KindMended {
+	switch {
+	case n.Trouble.Over == EndPassed:
+		return "Notices are not sent any more: " + n.Way.Name
+	case n.Kind == KindMended:
 		return "Notices arrive again: " + n.Way.Name
+	case n.Trouble.Again:
+		return "Notices still do not arrive: " + n.Way.Name
 	}
 	return "Notices do not arrive: " + n.Way.Name
 }
@@ -33,9 +39,13 @@ func (n *Notice) waySentence() string {
 func (n *Notice) wayMail(p *Person) *machine.Mail {
 	l := &letter{Subject: n.Sentence(p)}
 	since := p.When(n.Trouble.Since)
-	if n.Kind == KindMended {
+	switch {
+	case n.Trouble.Over == EndPassed:
+		l.Opening = fmt.Sprintf("No user gets mails at %s any more, as changed%s. It had refused them since %s:", strings.TrimPrefix(n.Way.Name, "the mailbox "), byWhom(n.Trouble.By), since)
+		l.Detail = n.Trouble.Text
+	case n.Kind == KindMended:
 		l.Opening = upperFirst(n.Way.Name) + " takes notices again. It did not since " + since + "."
-	} else {
+	default:
 		l.Opening = upperFirst(n.Way.Name) + " has not taken notices since " + since + ":"
 		l.Detail = n.Trouble.Text
 	}
@@ -43,7 +53,7 @@ func (n *Notice) wayMail(p *Person) *machine.Mail {
 		l.Closing = append(l.Closing, fmt.Sprintf("Notices that were given up meanwhile: %d. They are not sent again.", n.Way.Lost))
 	}
 	if n.Kind != KindMended {
-		l.Closing = append(l.Closing, "What has not been given up is tried again for a day. There is no further mail about it until it works again.")
+		l.Closing = append(l.Closing, "What has not been given up is tried again for a day. You are told again once a day as long as notices are refused, and once when it works again.")
 	}
 	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
 	return l.mail(p, "way "+n.Way.ID)
