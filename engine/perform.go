@@ -41,7 +41,7 @@ func (e *Cases) Tasks(ctx context.Context, by identity.Principal, id int64) ([]R
 
 // Task returns one enabled action of a case, or something that has failed by the name
 // of its task or of its action. Errors: errs.NotFound if by may
-// not see the case, or the action is not enabled.
+// not see the case, or the action is not enabled; then it says what became of it.
 func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
@@ -49,6 +49,9 @@ func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, actio
 	}
 	if res := taskResource(h, action); res != nil {
 		return res, nil
+	}
+	if over := machine.Over(h.core, h.route.Compiled, action); over != "" {
+		return nil, errs.New(errs.NotFound, "%s", over)
 	}
 	return nil, change.Absent("enabled action")
 }

@@ -116,6 +116,28 @@ func TestActionNotEnabled(t *testing.T) {
 	}
 }
 
+// A link in a mail leads to a task that somebody has done since: who may see the case is
+// told what became of it.
+func TestTaskThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	id := sam.startCase(`{"route": "ask"}`)
+	ann.mustPerform(id, "answer")
+	for _, test := range []struct {
+		who, action, want string
+	}{
+		{"sam", "answer", `"answer" cannot be done now. ann performed it at ` + start + `. The case is active, in "answered"; its log.txt says more.`},
+		{"sam", "reopen", `"reopen" cannot be done now. The case is active, in "answered"; its log.txt says more.`},
+		{"sam", "nothing", "There is no such enabled action, or you may not see it."},
+		{"eve", "answer", "There is no such case, or you may not see it."},
+	} {
+		_, err := w.Cases.Task(t.Context(), w.as(test.who).by(), id, test.action)
+		w.refused(err, errs.NotFound)
+		same(t, test.who+" "+test.action, err.Error(), test.want)
+	}
+}
+
 // Who may perform: players of the roles, those it allows, the route's
 // admins; whoever else sees the case may not.
 func TestPerformRights(t *testing.T) {

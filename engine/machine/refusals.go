@@ -109,3 +109,32 @@ func (d refusals) acceptedInstead(action string) (by, instead string) {
 	}
 	return "", ""
 }
+
+// Over says in sentences what became of an action that is not enabled: who performed it
+// or something instead, and where the case is. It returns "" if the route has no such
+// action.
+func Over(c *Case, r *route.Route, action string) string {
+	if r.Action(action) == unknown {
+		return ""
+	}
+	d := refusals{&caseDecision{c: c, route: r}}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%q cannot be done now. ", action)
+	own := d.lastOf(action)
+	switch p := d.performedInstead(action); {
+	case p != nil && p.Action != action:
+		fmt.Fprintf(&text, "%s performed %q instead at %s. ", p.By, p.Action, p.At.Format(time.RFC3339))
+	case own != nil && own.By != "":
+		fmt.Fprintf(&text, "%s performed it at %s. ", own.By, own.At.Format(time.RFC3339))
+	case own != nil:
+		fmt.Fprintf(&text, "It was performed by itself at %s. ", own.At.Format(time.RFC3339))
+	}
+	if by, instead := d.acceptedInstead(action); by != "" {
+		fmt.Fprintf(&text, "%s has accepted %q instead. ", by, instead)
+	}
+	fmt.Fprintf(&text, "The case is %s", c.Shown())
+	if c.Status != "" {
+		fmt.Fprintf(&text, ", in %q", c.Status)
+	}
+	return text.String() + "; its log.txt says more."
+}

@@ -276,14 +276,23 @@ func TestWays(t *testing.T) {
 
 Notices that were given up meanwhile: 2. They are not sent again.
 
-What has not been given up is tried again for a day. There is no further mail
-about it until it works again.
+What has not been given up is tried again for a day. You are told again once a
+day as long as notices are refused, and once when it works again.
 
 You get this because you administer the server.
 `)
 	want(t, "subject when it is mended", mended.Subject, "Notices arrive again: slack at hooks.slack.com")
 	if mended.Thread != failed.Thread || !strings.Contains(mended.Text, "takes notices again. It did not since 2012-11-09 11:34 UTC.") {
 		t.Errorf("the mail of the mending is %+v", mended)
+	}
+	again, left := sampleWay(notice.KindFailure), sampleWay(notice.KindMended)
+	again.Trouble.Again = true
+	want(t, "subject a day later", again.Mail(admin).Subject, "Notices still do not arrive: slack at hooks.slack.com")
+	left.Way.Name, left.Trouble.Over, left.Trouble.By = "the mailbox ann@example.org", notice.EndPassed, "ann"
+	mail := left.Mail(admin)
+	want(t, "subject when nobody has the mailbox", mail.Subject, "Notices are not sent any more: the mailbox ann@example.org")
+	if !strings.Contains(mail.Text, "No user gets mails at ann@example.org any more, as changed by ann. It had refused") {
+		t.Errorf("the mail of a mailbox that nobody has is %+v", mail)
 	}
 	var none *notice.Way
 	box, server := &notice.Way{ID: notice.Mailbox("ann@example.org")}, &notice.Way{ID: notice.MailServer}
