@@ -34,6 +34,9 @@ type Accounts interface {
 	// user, and notes that it is used. What could be none costs nothing.
 	UseAppPassword(id identity.ID, secret string) (scope identity.Scope, ok bool)
 
+	// HasFactor reports whether the user has a second factor.
+	HasFactor(id identity.ID) bool
+
 	// AppPasswordOwner returns whose app password the secret is, and notes that it
 	// is used; 0 if it is nobody's, or its user is disabled.
 	AppPasswordOwner(secret string) (identity.ID, identity.Scope)
@@ -113,6 +116,9 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 		if err := a.checkPassword(name, password, encoded, from); err != nil {
 			return identity.Principal{}, err
 		}
+		if a.accounts.HasFactor(id) {
+			return identity.Principal{}, errs.New(errs.LogIn, "You have a second factor, so that your password is for the pages alone. Make an app password there, on the page Mount, and log in with that.")
+		}
 	}
 	if p := a.accounts.Principal(id); p.ID != 0 {
 		p.Device, p.Scope = device, scope
@@ -157,7 +163,7 @@ func (a *Authenticator) Watch(authorization string) (holds func() bool) {
 			_, still := a.accounts.UseAppPassword(id, password)
 			return still
 		}
-		return current == encoded
+		return current == encoded && !a.accounts.HasFactor(id)
 	}
 }
 

@@ -39,6 +39,9 @@ func TestAppPasswords(t *testing.T) {
 	try("a device's while the user must wait", "sam", "fd-phone", abroad, "", true, 0)
 	try("the user's own after the device's", "sam", "secret", abroad, errs.TooMany, false, 0)
 
+	g.accounts.set("sam", func(u *account) { u.factor = true })
+	try("the user's own with a second factor", "sam", "secret", home, errs.LogIn, false, 0)
+	try("a device's with one", "sam", "fd-phone", home, "", true, 0)
 	g.accounts.set("sam", func(u *account) { u.disabled = true })
 	try("of a disabled user", "sam", "fd-phone", home, errs.LogIn, false, 1)
 	g.accounts.set("sam", func(u *account) { u.disabled, u.app = false, "" })

@@ -48,6 +48,7 @@ type account struct {
 	admin    bool
 	app      string // an app password
 	scope    identity.Scope
+	factor   bool
 }
 
 func newAccounts() *accounts {
@@ -84,6 +85,17 @@ func (a *accounts) UseAppPassword(id identity.ID, secret string) (identity.Scope
 		}
 	}
 	return "", false
+}
+
+func (a *accounts) HasFactor(id identity.ID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range a.users {
+		if u.id == id {
+			return u.factor
+		}
+	}
+	return false
 }
 
 func (a *accounts) AppPasswordOwner(secret string) (identity.ID, identity.Scope) {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"net/netip"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -114,6 +115,34 @@ func (s *Server) LogIn(ctx context.Context, name, password string) (identity.Pri
 		return p, nil
 	}
 	return identity.Principal{}, errNotLoggedIn()
+}
+
+// Prove has what a user proves after the password checked by check, whose errs.LogIn counts
+// as a failed log-in: after some of them the user must wait. Errors: those of check;
+// errs.TooMany.
+func (s *Server) Prove(ctx context.Context, by identity.Principal, check func() error) error {
+	var from netip.Addr
+	x := exchangeOf(ctx)
+	if x != nil {
+		from = x.client
+	}
+	attempt := pairOf(from, "code:"+identity.Fold(string(by.Name))) // no user has this name
+	throttle := s.config.Auth.throttle
+	var err error
+	if wait := throttle.wait(attempt); wait > 0 {
+		err = tooMany(wait)
+	} else if err = check(); err == nil {
+		throttle.succeed(attempt)
+		return nil
+	} else if errs.Is(err, errs.LogIn) {
+		if wait := throttle.fail(attempt); wait > 0 {
+			err = tooMany(wait)
+		}
+	}
+	if x != nil && s.config.Audit != nil && (errs.Is(err, errs.LogIn) || errs.Is(err, errs.TooMany)) {
+		s.config.Audit.LogInRefused(by.ID, x.client.String(), "wrong code of the second factor")
+	}
+	return err
 }
 
 // Title returns what a kind of problem is called in problem documents.

@@ -15,6 +15,8 @@ type Party struct {
 	Watch    []string // users: names of the routes that they watch
 	Mail     MailWishes
 	Zone     string // users: their time zone, "" for that of the server
+	Factor   string // users: what they prove besides the password, as JSON, "" for nothing
+	Origin   string // users: the directory that vouches for them and their name in it, "" for none
 	Revision int64
 	Created  time.Time
 	Modified time.Time

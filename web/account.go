@@ -40,6 +40,7 @@ type accountView struct {
 	Theme    string
 	Keys     bool // single keys are on
 	Sessions []sessionRow
+	Factor   bool // there is a second factor
 	Refused  *refusal
 }
 
@@ -165,7 +166,7 @@ func drawAccount(x *visit) error {
 		return err
 	}
 	x.placeNested()
-	v := &accountView{Me: x.Queries.Person(x.Me()), Warnings: me.Warnings, Theme: x.theme(), Keys: true}
+	v := &accountView{Me: x.Queries.Person(x.Me()), Warnings: me.Warnings, Theme: x.theme(), Keys: true, Factor: x.Factors.HasFactor(x.by.ID)}
 	if c, err := x.r.Cookie("keys"); err == nil && c.Value == "off" {
 		v.Keys = false
 	}

@@ -57,6 +57,7 @@ type figure struct{ Title, Value, Sub string }
 type adminNote struct{ Class, Icon, Title, Text string }
 
 type userRow struct {
+	Factor   bool   `json:"secondFactor"`
 	Name     string `json:"name"`
 	FullName string `json:"fullName"`
 	Email    string `json:"email"`
@@ -99,6 +100,7 @@ func adminForms() map[string]form {
 	return map[string]form{
 		"user":        storeUser,
 		"user-add":    storeUser,
+		"user-factor": resetFactor,
 		"user-delete": deleteOf("Users"),
 		"team":        storeTeam,
 		"team-add":    storeTeam,
@@ -140,6 +142,15 @@ func storeUser(x *visit, v url.Values) (*act, error) {
 		q.Shown = nil
 	}
 	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said(name + " is stored.")}, nil
+}
+
+func resetFactor(x *visit, v url.Values) (*act, error) {
+	name, err := nameOf(v)
+	if err != nil {
+		return nil, err
+	}
+	q := put(adminPath+"Users/"+url.PathEscape(name)+".json", []member{{"secondFactor", []byte("false")}})
+	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said("The password of " + name + " is enough again.")}, nil
 }
 
 func flagOf(v url.Values, name string) []byte {
@@ -310,6 +321,9 @@ func drawUsers(x *visit) error {
 			u.To = x.Words.date(u.Deputy.To)
 		}
 		u.Menu = []anchor{{Label: "Change…", Href: x.with("do", "user", "name", u.Name) + "#ask"}, {Label: "Delete…", Href: x.with("do", "user-delete", "name", u.Name) + "#ask"}}
+		if u.Factor {
+			u.Menu = append(u.Menu, anchor{Label: "Reset the second factor…", Href: x.with("do", "user-factor", "name", u.Name) + "#ask"})
+		}
 		if u.Name == name {
 			chosen = u
 		}
@@ -325,13 +339,17 @@ func (x *visit) askUser(u *userRow) *asking {
 	switch {
 	case do == "user-add":
 		a.Title, a.Submit = "Add a user", "Add"
-		a.Fields = []*field{{Name: "name", Label: "Name", Kind: "text", Needed: true, Hint: "To log in with: letters, digits, - and _."}}
+		a.Fields = []*field{{Name: "name", Label: "Name", Kind: "text", Needed: true, Hint: "To log in with: letters, digits, -, _, single dots and @."}}
 		u = &userRow{}
 	case u == nil:
 		return nil
 	case do == "user-delete":
 		a.Title, a.Submit, a.Hidden = "Delete "+u.Name, "Delete", []hidden{{"name", u.Name}}
 		a.Text = "Who owns something or takes part in a case cannot be deleted. They can be disabled instead."
+		return x.asks(a, adminForms()[do])
+	case do == "user-factor":
+		a.Title, a.Submit, a.Hidden = "Reset the second factor of "+u.Name, "Reset", []hidden{{"name", u.Name}}
+		a.Text = "Their password is enough then, until they set up another one. Do it if their device and recovery codes are lost, and you are sure who asks."
 		return x.asks(a, adminForms()[do])
 	case do == "user":
 		a.Title, a.Submit, a.Hidden = "Change "+u.Name, "Store", []hidden{{"name", u.Name}}

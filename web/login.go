@@ -3,9 +3,12 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"sync"
+	"time"
 
 	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func loginPages() []page {
@@ -23,6 +26,59 @@ type loginView struct {
 	Refuse string // why it was refused, "": nothing was tried
 	Wait   int    // seconds until the next try, 0: none
 	Host   string
+	Half   string // the token of a log-in that lacks the code of the second factor
+}
+
+// halfLogin is a log-in whose password was right and that lacks the code.
+type halfLogin struct {
+	by    identity.Principal
+	until time.Time
+	tries int
+}
+
+// halfway are the log-ins that lack a code, in memory: a restart asks for the password again.
+type halfway struct {
+	mu sync.Mutex
+	of map[string]halfLogin
+}
+
+const (
+	mostHalfway = 10_000
+	halfwayLife = 5 * time.Minute
+	codeTries   = 5 // then the password is asked for again
+)
+
+// begin returns a token for a log-in that lacks the code.
+func (h *halfway) begin(by identity.Principal, now time.Time) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.of) >= mostHalfway {
+		clear(h.of)
+	}
+	token := account.NewToken()
+	h.of[token] = halfLogin{by: by, until: now.Add(halfwayLife), tries: codeTries}
+	return token
+}
+
+// next returns whose log-in it is, and counts a try; ok is false if there is none.
+func (h *halfway) next(token string, now time.Time) (by identity.Principal, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	half, ok := h.of[token]
+	if !ok {
+		return by, false
+	}
+	half.tries--
+	if h.of[token] = half; half.tries <= 0 || !now.Before(half.until) {
+		delete(h.of, token)
+	}
+	return half.by, now.Before(half.until)
+}
+
+func (h *halfway) end(token string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.of, token)
 }
 
 // drawLogin shows the form, and takes it: a log-in is not a request to the drive.
@@ -39,7 +95,7 @@ func drawLogin(x *visit) error {
 	if next := localPath(sent.Get("next")); next != "" {
 		v.Next = next
 	}
-	by, err := x.LogIn(x.r.Context(), v.Name, sent.Get("password"))
+	by, err := whoLogsIn(x, &v)
 	if e := asProblem(err); err != nil && e != nil {
 		v.Refuse, x.status = e.Detail, x.Status(e.Kind)
 		if e.Kind == errs.TooMany {
@@ -51,6 +107,37 @@ func drawLogin(x *visit) error {
 	if err != nil {
 		return err
 	}
+	if v.Half != "" {
+		return x.draw("login.html", head{Title: "Log in", Bare: true}, v)
+	}
+	return enter(x, by, &v)
+}
+
+// whoLogsIn returns whom the form logs in. If the code of the second factor is wanted first,
+// Half of the view is set.
+func whoLogsIn(x *visit, v *loginView) (by identity.Principal, err error) {
+	sent := x.r.PostForm
+	if half := sent.Get("half"); half != "" {
+		by, ok := x.halfway.next(half, x.Wall())
+		if !ok {
+			return by, errs.New(errs.LogIn, "The code came too late, or it was wrong too often; begin with your password again.")
+		}
+		err := x.Prove(x.r.Context(), by, func() error { return x.Factors.UseFactor(x.r.Context(), by.ID, sent.Get("code")) })
+		if err != nil {
+			v.Half = half
+			return by, err
+		}
+		x.halfway.end(half)
+		return by, nil
+	}
+	if by, err = x.LogIn(x.r.Context(), v.Name, sent.Get("password")); err == nil && x.Factors.HasFactor(by.ID) {
+		v.Half = x.halfway.begin(by, x.Wall())
+	}
+	return by, err
+}
+
+// enter makes a session of the user and leads on.
+func enter(x *visit, by identity.Principal, v *loginView) error {
 	if x.token != "" { // the browser forgets it now
 		if err := x.Sessions.EndSession(x.r.Context(), x.token); err != nil {
 			return err

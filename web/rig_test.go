@@ -33,6 +33,7 @@ type rig struct {
 	auth   *server.Authenticator
 	clock  *clock.Sandbox
 	http   *httptest.Server
+	wall   func() time.Time // the machine's clock, as the engine asks it
 }
 
 // password is everybody's.
@@ -52,10 +53,10 @@ func newRig(tb testing.TB) *rig {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- db.Run(ctx) }()
-	g := &rig{clock: clock.NewSandbox(time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC))}
+	g := &rig{wall: time.Now, clock: clock.NewSandbox(time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC))}
 	zones := new(clock.Zones)
 	g.engine = engine.New(engine.Config{
-		Store: db, Blobs: blobs, Clock: g.clock, Log: zerolog.Nop(), Sandbox: true, Zones: zones.Zone, HashPassword: server.HashPassword,
+		Store: db, Blobs: blobs, Clock: g.clock, Log: zerolog.Nop(), Sandbox: true, Wall: func() time.Time { return g.wall() }, Zones: zones.Zone, HashPassword: server.HashPassword,
 		Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return g.auth.Confirm(ctx, string(user), password)
@@ -108,7 +109,10 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return s.LogIn(ctx, name, password)
 		},
-		Sessions: g.engine.Accounts, Principal: server.PrincipalOf, RequestID: func(context.Context) string { return "0123456789abcdef" },
+		Prove: func(ctx context.Context, by identity.Principal, check func() error) error {
+			return s.Prove(ctx, by, check)
+		},
+		Sessions: g.engine.Accounts, Factors: g.engine.Accounts, Principal: server.PrincipalOf, RequestID: func(context.Context) string { return "0123456789abcdef" },
 		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
 	})
 	if err != nil {

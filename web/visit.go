@@ -99,6 +99,7 @@ type head struct {
 	Script string // a file of assets that this page has beside app.js, "" for none
 	Narrow bool
 	Bare   bool // without the frame
+	Secret bool // it shows something that nobody is to keep
 }
 
 // drawing is what a template gets.
@@ -136,7 +137,7 @@ func (x *visit) draw(file string, h head, data any) error {
 	}
 	x.headers("private, no-cache")
 	header := x.w.Header()
-	secret := d.Frame != nil && d.Frame.Notice != nil && d.Frame.Notice.Secret != ""
+	secret := h.Secret || d.Frame != nil && d.Frame.Notice != nil && d.Frame.Notice.Secret != ""
 	if wantsPart || secret || x.r.Method == http.MethodPost {
 		header.Set("Cache-Control", "no-store")
 	}

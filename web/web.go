@@ -54,6 +54,11 @@ type Config struct {
 	// LogIn checks a name and password: errs.LogIn, errs.TooMany.
 	LogIn    func(ctx context.Context, name, password string) (identity.Principal, error)
 	Sessions Sessions
+	Factors  Factors
+
+	// Prove has what a user proves after the password checked, and counts what is wrong
+	// as a failed log-in: errs.LogIn, errs.TooMany.
+	Prove func(ctx context.Context, by identity.Principal, check func() error) error
 
 	Principal func(ctx context.Context) identity.Principal
 	RequestID func(ctx context.Context) string
@@ -70,6 +75,15 @@ type Sessions interface {
 	EndSessionOf(ctx context.Context, user identity.ID, id int64) error // errs.NotFound: the user has none of this id
 }
 
+// Factors are the second factors of users (engine/account/factor.go).
+type Factors interface {
+	HasFactor(user identity.ID) bool
+	UseFactor(ctx context.Context, user identity.ID, code string) error
+	SetFactor(ctx context.Context, by identity.Principal, password, secret, code string) (codes []string, err error)
+	RemoveFactor(ctx context.Context, by identity.Principal, code string) error
+	RenewRecovery(ctx context.Context, by identity.Principal, code string) (codes []string, err error)
+}
+
 // pages serves the pages.
 type pages struct {
 	Config
@@ -78,6 +92,7 @@ type pages struct {
 	built     map[string]bool               // first segments of the addresses that there are
 	assets    *assets
 	notices   *notices
+	halfway   *halfway
 	manual    theManual
 	origins   *http.CrossOriginProtection
 }
@@ -96,7 +111,7 @@ type page struct {
 
 // New returns the handler of the pages. It fails if a template does.
 func New(cfg Config) (http.Handler, error) {
-	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
+	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), halfway: &halfway{of: map[string]halfLogin{}}, built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
 	var err error
 	if p.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -132,6 +147,7 @@ func (p *pages) all() []page {
 		adminPages(),
 		sandboxPages(),
 		accountPages(),
+		factorPages(),
 		manualPages(),
 	)
 }

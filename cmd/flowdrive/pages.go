@@ -22,7 +22,10 @@ func (a *app) openPages(cfg *server.Config) error {
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return a.server.LogIn(ctx, name, password)
 		},
-		Sessions: a.engine.Accounts, Principal: server.PrincipalOf, RequestID: server.RequestID,
+		Prove: func(ctx context.Context, by identity.Principal, check func() error) error {
+			return a.server.Prove(ctx, by, check)
+		},
+		Sessions: a.engine.Accounts, Factors: a.engine.Accounts, Principal: server.PrincipalOf, RequestID: server.RequestID,
 		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
 	})
 	return err

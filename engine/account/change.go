@@ -95,12 +95,29 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 }
 
 func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time) {
-	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "password", "created", "modified")
+	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "password", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
 	readEmail(root.Get("email"), &p.Email)
 	root.Get("admin").Flag(&p.Admin)
 	root.Get("disabled").Flag(&p.Disabled)
 	readDeputy(root.Get("deputy"), d, p, now)
+	readFactor(root.Get("secondFactor"), p)
+}
+
+// readFactor reads whether a user keeps the second factor: false or null takes it away, and
+// true is what the form of a user says who has one.
+func readFactor(v document.Value, p *store.Party) {
+	has := p.Factor != ""
+	if v.Node != nil && v.Node.Kind == document.Null {
+		has = false
+	}
+	v.Flag(&has)
+	switch {
+	case has && p.Factor == "":
+		v.Fail(errs.CodeReadOnly, "can only be taken away here: users set theirs up at /account/totp")
+	case !has:
+		p.Factor = ""
+	}
 }
 
 // keepAdministrator refuses to demote or disable the last administrator.

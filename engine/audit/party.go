@@ -41,6 +41,7 @@ func (l *Log) WriteParty(ctx context.Context, tx store.Tx, by identity.Principal
 		{old.Admin != p.Admin, Admin, map[bool]string{true: "given", false: "taken away"}[p.Admin]},
 		{!old.Disabled && p.Disabled, UserDisable, ""},
 		{old.Disabled && !p.Disabled, UserEnable, ""},
+		{old.Factor != "" && p.Factor == "", SecondFactor, "reset"},
 		{!old.Deputy.Equal(p.Deputy), Deputy, deputyDetail(p.Deputy)},
 	} {
 		if change.made {

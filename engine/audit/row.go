@@ -31,6 +31,7 @@ const (
 	TeamDelete      Action = "team-delete"          // a team
 	AppPassword     Action = "app-password-add"     // its label
 	AppPasswordEnd  Action = "app-password-revoke"  // its label
+	SecondFactor    Action = "second-factor-change" // whose; the detail says how
 	CalendarLink    Action = "calendar-link-add"    // its label
 	CalendarLinkEnd Action = "calendar-link-revoke" // its label
 	RouteAdd        Action = "route-add"            // a route

@@ -33,6 +33,8 @@ var partyTable = table[store.Party]{"parties", "user or team", func(p *store.Par
 		{"watch", full, list[string]{&p.Watch}},
 		{"mail", full, wishes{&p.Mail}},
 		{"zone", full, &p.Zone},
+		{"factor", full, &p.Factor},
+		{"origin", full, &p.Origin},
 	}...)
 }}
 
