@@ -11,7 +11,7 @@ import (
 // TestBrowserSchedule: the form of an entry says as one types when it fires, what the
 // clocks do to it, and what is free; the list follows what fires.
 func TestBrowserSchedule(t *testing.T) {
-	for _, width := range []int{1440, 390} {
+	for _, width := range []int64{1440, 390} {
 		g := newRig(t)
 		g.furnishSchedule(t)
 		w := g.open(t, width)

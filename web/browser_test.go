@@ -18,29 +18,59 @@ import (
 // window is a window of a real browser. What its console says that is an error, and what
 // the policy of the pages forbids, fails the test.
 type window struct {
-	t   *testing.T
-	ctx context.Context //nolint:containedctx // chromedp keeps its window in it
-	rig *rig
-	axe string
+	t    *testing.T
+	ctx  context.Context //nolint:containedctx // chromedp keeps its window in it
+	axe  string
+	base string // address of the server
 
 	mu       sync.Mutex
 	expected string // part of what the console may complain about
 }
 
+// chromium is one browser for all tests: to start one takes longer than most flows.
+var chromium struct {
+	sync.Mutex
+	ctx  context.Context //nolint:containedctx // chromedp keeps its browser in it
+	stop []context.CancelFunc
+}
+
+// theBrowser returns the browser, which runs until the tests have ended.
+func theBrowser(t *testing.T) context.Context {
+	t.Helper()
+	chromium.Lock()
+	defer chromium.Unlock()
+	if chromium.ctx == nil {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.WindowSize(1440, 1000))
+		allocated, free := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+		ctx, closed := chromedp.NewContext(allocated)
+		chromium.stop = []context.CancelFunc{closed, free}
+		if err := chromedp.Do(ctx); err != nil { // without a time limit: the first one would end the browser
+			t.Fatal(err)
+		}
+		chromium.ctx = ctx
+	}
+	return chromium.ctx
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, stop := range chromium.stop {
+		stop()
+	}
+	os.Exit(code)
+}
+
 // open opens a window of so many pixels. Nobody is logged in.
-func (g *rig) open(t *testing.T, width int) *window {
+func (g *rig) open(t *testing.T, width int64) *window {
 	t.Helper()
 	axe, err := os.ReadFile(os.Getenv("FLOWDRIVE_AXE"))
 	if err != nil {
 		t.Fatalf("FLOWDRIVE_AXE does not name axe.min.js; make browser does: %v", err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.WindowSize(width, 1000))
-	allocated, free := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	t.Cleanup(free)
-	ctx, closed := chromedp.NewContext(allocated)
+	ctx, closed := chromedp.NewContext(theBrowser(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(closed)
-	w := &window{t: t, ctx: ctx, rig: g, axe: string(axe)}
-	if err := chromedp.Do(ctx); err != nil { // without a time limit: the first one would end the browser
+	w := &window{t: t, ctx: ctx, base: g.http.URL, axe: string(axe)}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	if err := chromedp.Listen(ctx, w.hear); err != nil {
@@ -61,6 +91,15 @@ func (w *window) hear(event any) {
 	if w.expected == "" || !strings.Contains(string(text), w.expected) {
 		w.t.Errorf("the console says: %s", text)
 	}
+}
+
+// on makes another test the one that fails, and returns the one before.
+func (w *window) on(t *testing.T) *testing.T {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.t
+	w.t = t
+	return before
 }
 
 // expect lets the console complain about this.
@@ -87,7 +126,7 @@ func (w *window) visit(path string) {
 	w.t.Helper()
 	ctx, late := context.WithTimeout(w.ctx, 30*time.Second)
 	defer late()
-	if err := chromedp.Do(ctx, chromedp.Navigate(w.rig.http.URL+path)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Navigate(w.base+path)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -149,7 +188,7 @@ func (w *window) stop(where string) {
 // TestBrowserLogIn: what was asked for is there after the log-in; wrong ones say the same,
 // and then how long to wait.
 func TestBrowserLogIn(t *testing.T) {
-	for _, width := range []int{1440, 390} {
+	for _, width := range []int64{1440, 390} {
 		g := newRig(t)
 		g.furnish(t)
 		w := g.open(t, width)
@@ -180,7 +219,7 @@ func TestBrowserLogIn(t *testing.T) {
 
 // TestBrowserPerform: Esc keeps the text, Ctrl+Enter performs, and the log has it.
 func TestBrowserPerform(t *testing.T) {
-	for _, width := range []int{1440, 390} {
+	for _, width := range []int64{1440, 390} {
 		g := newRig(t)
 		g.furnish(t)
 		w := g.open(t, width)

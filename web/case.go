@@ -40,6 +40,7 @@ type caseView struct {
 	Notes       []note
 	Forecast    *forecastView
 	Form        *actionForm
+	Lost        *lostForm
 	Why         string // why there is no form
 	Role        string // as whom the reader acts
 	Due         dueView
@@ -271,6 +272,7 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 		v.Others = append(v.Others, otherTask{actionTitle(d.Route, en.Action), x.whoText(d, en)})
 	}
 	if v.Form == nil {
+		v.Lost = x.taskDrawing().lost()
 		v.Why = whyNothing(d, v)
 	}
 }

@@ -259,13 +259,15 @@ func storeRoute(x *visit, v url.Values) (*act, error) {
 	q := driveRequest{
 		Method: http.MethodPut, Path: routeFolder + "/" + url.PathEscape(stored.Name) + sourceSuffix(stored.YAML), Body: []byte(v.Get("source")),
 	}
+	done := storedRoute
 	if v.Get("migrate") == "true" {
 		q.Path += "?migrate"
+		done = movedToRoute
 	}
 	if match := v.Get("match"); match != "" {
 		q.Header = [][2]string{{"If-Match", match}}
 	}
-	return &act{requests: []driveRequest{q}, to: pageOfRoute(stored.Name), done: storedRoute}, nil
+	return &act{requests: []driveRequest{q}, to: pageOfRoute(stored.Name), done: done}, nil
 }
 
 // storeNewRoute stores a route that there is not yet.
@@ -301,6 +303,16 @@ func storedRoute(answers []*driveAnswer) notice {
 		} else if len(told.Warnings) > 0 {
 			said.Text += " " + plural(len(told.Warnings), "warning") + ": " + told.Warnings[0].Detail
 		}
+	}
+	return said
+}
+
+// movedToRoute says what storing and moving the cases have done: the drive reports only
+// cases that could not be moved.
+func movedToRoute(answers []*driveAnswer) notice {
+	said := storedRoute(answers)
+	if !said.Failed {
+		said.Text += " Its open cases have moved to this version."
 	}
 	return said
 }

@@ -25,7 +25,7 @@ func (w *window) choose(selector string, files ...string) {
 // TestBrowserUpload: a file is uploaded with its progress, and of a name that is taken the
 // page asks: keeping both makes another name, replacing keeps the old version.
 func TestBrowserUpload(t *testing.T) {
-	for _, width := range []int{1440, 390} {
+	for _, width := range []int64{1440, 390} {
 		g := newRig(t)
 		g.furnish(t)
 		w := g.open(t, width)
@@ -64,7 +64,7 @@ func TestBrowserUpload(t *testing.T) {
 
 // TestBrowserSearch: by keys alone a number leads to its case, and a text to what has it.
 func TestBrowserSearch(t *testing.T) {
-	for _, width := range []int{1440, 390} {
+	for _, width := range []int64{1440, 390} {
 		g := newRig(t)
 		g.furnish(t)
 		w := g.open(t, width)

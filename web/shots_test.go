@@ -26,7 +26,7 @@ func TestBrowserShots(t *testing.T) {
 	}
 	for _, look := range []struct {
 		name, theme string
-		width       int
+		width       int64
 	}{{"light", "light", 1440}, {"dark", "dark", 1440}, {"phone", "light", 390}} {
 		g := newRig(t)
 		g.furnish(t)

@@ -54,6 +54,21 @@ type tasksView struct {
 	Filter  bool // something is filtered
 	Key     string
 	Action  string // the address of the page, for its forms
+	Lost    *lostForm
+}
+
+// lostForm is a form that was refused and that the page has no more: the task is gone.
+type lostForm struct {
+	Refused *refusal
+	Comment string // what was typed
+}
+
+// lost returns the form that was refused, if there was one.
+func (x taskDrawing) lost() *lostForm {
+	if x.refused == nil || x.sentTask() == "" {
+		return nil
+	}
+	return &lostForm{x.refused, x.sent.Get("comment")}
 }
 
 // tab is a list beside others.
@@ -123,6 +138,11 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	}
 	if len(v.Groups) == 0 {
 		x.taskDrawing().emptyTasks(v)
+	}
+	if !slices.ContainsFunc(v.Groups, func(g *taskGroup) bool {
+		return slices.ContainsFunc(g.Rows, func(r *taskRow) bool { return r.Form != nil })
+	}) {
+		v.Lost = x.taskDrawing().lost()
 	}
 	h := head{Title: "Tasks", Nav: "tasks", Path: "/dav/Workflow/Worklist/" + string(list), JSON: "/dav/Workflow/Worklist/" + string(list) + "/.contents"}
 	return x.draw("tasks.html", h, v)

@@ -197,6 +197,8 @@
 		note.append('This has changed. What you wrote stays. ', link);
 		r.prepend(note);
 	};
+	// What a row says, without what only this drawing of it has.
+	const saysOf = (row) => row.outerHTML.replace(/value="[A-Z2-7]{26}"| data-changed="1"|<div class="note info changed">.*?<\/div>/g, '');
 	const rowsOf = (r) => [...r.querySelectorAll('li.task[id], tr[id]')];
 	// A list keeps its rows where they are: those that have changed do so in place, those
 	// that are gone stay, dimmed, and new ones are counted above.
@@ -207,7 +209,8 @@
 			const old = there.get(row.id);
 			there.delete(row.id);
 			if (!old) added++;
-			else if (old.outerHTML.replace(/value="[A-Z2-7]{26}"/g, '') !== row.outerHTML.replace(/value="[A-Z2-7]{26}"/g, '')) {
+			else if (saysOf(old) !== saysOf(row)) {
+				if (old.querySelector('[data-changed]')) { offer(old); continue; }
 				const focused = old.contains(document.activeElement);
 				old.replaceWith(row);
 				if (focused) { const a = row.querySelector('a'); if (a) a.focus(); }
@@ -215,6 +218,7 @@
 		}
 		for (const row of there.values()) {
 			if (row.classList.contains('gone')) continue;
+			if (row.querySelector('[data-changed]')) { offer(row); continue; }
 			row.classList.add('gone');
 			for (const c of row.querySelectorAll('.acts, .check')) c.replaceChildren();
 			const m = row.querySelector('.m, .sub');
@@ -233,7 +237,8 @@
 	const refresh = async (r) => {
 		const at = new URL(location.href);
 		at.searchParams.set('part', r.id);
-		for (const name of ['open', 'do']) at.searchParams.delete(name);
+		// The open row of a list stays open.
+		if (r.id !== 'list') for (const name of ['open', 'do']) at.searchParams.delete(name);
 		r.setAttribute('aria-busy', 'true');
 		try {
 			const answer = await fetch(at, { credentials: 'same-origin' });
