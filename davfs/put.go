@@ -377,6 +377,9 @@ func (p *putRequest) prepare(ctx context.Context) (*answer, error) {
 			return nil, err
 		}
 	}
+	if p.toDocuments() {
+		p.in.checkSum = p.checkRefused
+	}
 	p.unhide()
 	p.in.stream(p.key)
 	return nil, nil
@@ -392,21 +395,28 @@ func (p *putRequest) unhide() {
 // updateOverlays records an accepted PUT for what its client is shown next. A
 // draft at the address ends, since the document is there now.
 func (p *putRequest) updateOverlays(ctx context.Context, o *engine.Outcome, a *answer) {
-	if p.dryRun || !hasOverlay(p.at, p.target) {
+	if p.dryRun {
 		return
 	}
-	p.keepEcho(ctx, o, a)
+	if hasOverlay(p.at, p.target) {
+		p.keepEcho(ctx, o, a)
+		p.dropDraft(ctx)
+	}
+	if p.script || p.refused == nil {
+		return
+	}
+	if err := p.forgetRefused(ctx); err != nil {
+		p.Log.Warn().Err(err).Msg("drive: could not forget what was refused before")
+	}
+}
+
+// dropDraft drops the draft of what is stored now.
+func (p *putRequest) dropDraft(ctx context.Context) {
 	if p.script {
 		return
 	}
 	if err := p.endDraft(ctx, p.target); err != nil {
 		p.Log.Warn().Err(err).Msg("drive: could not remove the draft of a stored document")
-	}
-	if p.refused == nil {
-		return
-	}
-	if err := p.forgetRefused(ctx); err != nil {
-		p.Log.Warn().Err(err).Msg("drive: could not forget what was refused before")
 	}
 }
 

@@ -21,10 +21,14 @@ const (
 )
 
 // clearsUp reports whether the client is one whose DELETE may be meant for
-// what it failed to store: rclone and Windows. Others mean what they say.
+// what it failed to store: rclone and Windows. Others mean what they say. In Documents/
+// it is rclone alone, after a lock has refused its PUT.
 func (d *drive) clearsUp(x *request) bool {
 	agent := x.r.UserAgent()
-	return d.savesInSteps(x) && (strings.HasPrefix(agent, "rclone/") || strings.HasPrefix(agent, miniRedirector))
+	if x.at.inDocuments() {
+		return x.repeatsRefused()
+	}
+	return d.savesInSteps(x) && (strings.HasPrefix(agent, rclone) || strings.HasPrefix(agent, miniRedirector))
 }
 
 // savesInSteps reports whether the client may delete a document to store another
@@ -44,7 +48,11 @@ func (d *drive) noteRefusal(x *request, failure error) {
 	if !d.clearsUp(x) {
 		return
 	}
-	switch errs.KindOf(failure) {
+	kind := errs.KindOf(failure)
+	if x.at.inDocuments() && kind != "" && kind != errs.Locked {
+		return
+	}
+	switch kind {
 	case "":
 		d.overlays.refused.forget(x.userPath())
 		if x.ignored {

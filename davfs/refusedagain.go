@@ -20,11 +20,15 @@ import (
 // of a lock has saved must not be overwritten when the lock ends. So what was refused
 // stays refused (docs/contract/drive.md#a-refusal-never-destroys-anything). A document
 // that was refused for its faults is looked at again: it means the same at any time.
+// So is what a lock refused in Documents/, if nobody has saved there meanwhile.
 const (
 	// keptRefusal is how long a refusal is remembered after it was last answered.
 	keptRefusal = 24 * time.Hour
 	// refreshRefusal is how old a remembered one is when a repetition renews it.
 	refreshRefusal = time.Hour
+	// mostSummed is how large a content of Documents/ is at most of which a refusal is
+	// remembered: all of it has to be read.
+	mostSummed = 64 << 20
 )
 
 // refusedPut is a PUT that was refused, as it is remembered.
@@ -32,6 +36,7 @@ type refusedPut struct {
 	Sum    [sha256.Size]byte `json:"sum"` // of its body
 	At     time.Time         `json:"at"`
 	Kind   errs.Kind         `json:"kind"`
+	ETag   string            `json:"etag,omitempty"` // of what was stored in Documents/ then, "" for nothing
 	Detail string            `json:"detail"`
 	Faults []errs.Fault      `json:"faults,omitempty"`
 	Extra  map[string]any    `json:"extra,omitempty"`
@@ -44,7 +49,19 @@ func (r *refusedPut) problem() error {
 
 // repeatsRefused reports whether the client repeats by itself what was refused.
 func (x *request) repeatsRefused() bool {
-	return x.mounted() && strings.HasPrefix(x.r.UserAgent(), "rclone/")
+	return !x.script && (x.at.inWorkflow() || x.at.inDocuments()) && strings.HasPrefix(x.r.UserAgent(), rclone)
+}
+
+// rclone is how the User-Agent of rclone begins.
+const rclone = "rclone/"
+
+// remembers reports whether it is remembered that the PUT was refused.
+func (p *putRequest) remembers() bool { return p.draftable() || p.toDocuments() }
+
+// toDocuments reports whether the PUT is of a client in Documents/ that repeats by itself
+// what was refused.
+func (p *putRequest) toDocuments() bool {
+	return p.at.inDocuments() && p.repeatsRefused() && !p.dryRun
 }
 
 // findRefused returns the refusal that is remembered of the last PUT at the request's
@@ -66,14 +83,32 @@ func (p *putRequest) checkRefused(sum [sha256.Size]byte) error {
 	if p.refused == nil || p.refused.Sum != sum || !p.repeatsRefused() || p.key != nil {
 		return nil
 	}
+	if p.toDocuments() {
+		etag, err := p.storedTag(p.r.Context())
+		if err != nil || etag == p.refused.ETag {
+			return err // nobody's text is overwritten
+		}
+	}
 	p.again = true
 	return p.refused.problem()
+}
+
+// storedTag returns the ETag of what is stored at the address, "" if nothing is.
+func (p *putRequest) storedTag(ctx context.Context) (string, error) {
+	about, err := p.target.stat(ctx)
+	if errs.Is(err, errs.NotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return about.etag, nil
 }
 
 // readRefused looks up what was refused at the address. A PUT of a mounting client ends
 // it, unless it is a repetition.
 func (p *putRequest) readRefused(ctx context.Context) (err error) {
-	if p.draftable() {
+	if p.remembers() {
 		p.refused, err = p.findRefused(ctx)
 	}
 	return err
@@ -86,10 +121,19 @@ func (p *putRequest) rememberRefused(ctx context.Context, refusal error) (first 
 	e, isProblem := errors.AsType[*errs.Error](refusal)
 	var err error
 	switch {
-	case !p.draftable() || p.in == nil:
+	case !p.remembers() || p.in == nil:
 	case p.again && p.wall.Sub(p.refused.At) < refreshRefusal:
+	case p.again:
+		p.refused.At = p.wall
+		err = p.keepRefused(ctx, p.refused)
 	case isProblem && p.repeatsRefused() && p.key == nil && p.staysRefused(ctx, e.Kind) && p.sumBody():
-		err = p.keepRefused(ctx, &refusedPut{p.in.sum, p.wall, e.Kind, e.Detail, e.Faults, e.Extra})
+		r := &refusedPut{Sum: p.in.sum, At: p.wall, Kind: e.Kind, Detail: e.Detail, Faults: e.Faults, Extra: e.Extra}
+		if p.toDocuments() {
+			r.ETag, err = p.storedTag(ctx)
+		}
+		if err == nil {
+			err = p.keepRefused(ctx, r)
+		}
 		p.stays = err == nil
 	case p.refused != nil && p.in.read && p.refused.Sum != sha256.Sum256(p.in.data):
 		err = p.forgetRefused(ctx)
@@ -147,7 +191,11 @@ func (p *putRequest) isCommand(ctx context.Context) bool {
 // sumBody makes sure that the digest of the body is known, which may have been refused
 // before it was read. Of a large one it is not.
 func (p *putRequest) sumBody() bool {
-	if p.in.fault != nil || p.r.ContentLength < 0 || p.r.ContentLength > p.MaxDocument {
+	most := p.MaxDocument
+	if p.toDocuments() {
+		most = mostSummed
+	}
+	if p.in.fault != nil || p.r.ContentLength < 0 || p.r.ContentLength > most {
 		return false
 	}
 	if p.rules.content {
@@ -163,7 +211,7 @@ func (p *putRequest) sumBody() bool {
 // endRefused forgets what was refused at the address of a DELETE, unless the client only
 // clears up after it.
 func (d *drive) endRefused(x *request) {
-	if !x.mounted() || len(x.at.Segments) == 0 {
+	if !x.mounted() && !(x.at.inDocuments() && x.repeatsRefused()) || len(x.at.Segments) == 0 {
 		return
 	}
 	if d.overlays.refused.has(x.userPath()) {

@@ -125,6 +125,52 @@ func TestRefusedCommandEnds(t *testing.T) {
 	}
 }
 
+// TestLockedDocumentStaysRefused: what a lock refused in Documents/ does not overwrite,
+// when rclone sends it again, what has been saved meanwhile, nor does the DELETE with
+// which rclone clears up take that away (clients.md, defect 4).
+func TestLockedDocumentStaysRefused(t *testing.T) {
+	t.Parallel()
+	const rclone, at, mine = "rclone/v1.60.1", "/dav/Documents/ops/plan.txt", "by sam"
+	for _, test := range []struct {
+		name, agent, holder, send string
+		again                     int
+		stored                    string
+	}{
+		{"the holder has saved", rclone, "by ann", mine, 423, "by ann"},
+		{"the holder has saved nothing", rclone, "", mine, 204, mine},
+		{"other bytes", rclone, "by ann", "both", 204, "both"},
+		{"a client that does not repeat", "gvfs/1.50.3", "by ann", mine, 204, mine},
+	} {
+		d := newRefusedDrive(t)
+		d.want(t, 201, "curl/8", "PUT "+at, "before")
+		lock := d.ask(t, "ann LOCK "+at, `> <lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>`)
+		if lock.Code != 200 {
+			t.Fatal(lock.Code, lock.Body)
+		}
+		token := lock.Header().Get("Lock-Token")
+		d.want(t, 423, test.agent, "PUT "+at, mine)
+		if test.holder != "" {
+			if rec := d.ask(t, "ann PUT "+at, "If: ("+token+")", "> "+test.holder); rec.Code != 204 {
+				t.Fatal(rec.Code, rec.Body)
+			}
+		}
+		if rec := d.ask(t, "ann UNLOCK "+at, "Lock-Token: "+token); rec.Code != 204 {
+			t.Fatal(rec.Code, rec.Body)
+		}
+		if test.agent == rclone {
+			d.ask(t, "sam DELETE "+at, "User-Agent: "+rclone)
+		}
+		*d.now = d.now.Add(5 * time.Minute)
+		d.want(t, test.again, test.agent, "PUT "+at, test.send)
+		if test.again == 423 {
+			d.ask(t, "sam DELETE "+at, "User-Agent: "+rclone)
+		}
+		if got := d.want(t, 200, "curl/8", "GET "+at, ""); got != test.stored {
+			t.Errorf("%s: %q is stored", test.name, got)
+		}
+	}
+}
+
 // TestRefusedDocumentIsReadAgain sends a schedule entry again after what was missing is
 // there. It is no command: it means the same at any time. What a lock refused stays
 // refused, for whose the lock was has saved another version.

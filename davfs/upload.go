@@ -212,7 +212,7 @@ func (u *upload) refused(limit int64) (body []byte, whole bool) {
 		return nil, false
 	case u.unread():
 		u.kept, u.limit = &kept{limit: limit}, limit
-		u.stream(nil)
+		u.summed()
 	case u.kept == nil:
 		return nil, false
 	}
@@ -237,10 +237,15 @@ func (u *upload) finish() error {
 // sumRest reads what is left of a body that is streamed, or is to be, for its digest.
 func (u *upload) sumRest() error {
 	if u.body == nil {
-		u.checkSum = func([sha256.Size]byte) error { return nil }
-		u.stream(nil)
+		u.summed()
 	}
 	return u.finish()
+}
+
+// summed begins to read the body, so that its digest is known at its end.
+func (u *upload) summed() {
+	u.checkSum = func([sha256.Size]byte) error { return nil }
+	u.stream(nil)
 }
 
 // bodyReader reads the body of a request to exactly its end.
