@@ -20,14 +20,19 @@ func loginPages() []page {
 
 // loginView is what login.html shows.
 type loginView struct {
-	Next   string // where it leads afterwards, "" for the first page
-	Name   string
-	Stay   bool
-	Refuse string // why it was refused, "": nothing was tried
-	Wait   int    // seconds until the next try, 0: none
-	Host   string
-	Half   string // the token of a log-in that lacks the code of the second factor
+	Next     string // where it leads afterwards, "" for the first page
+	Name     string
+	Stay     bool
+	Refuse   string // why it was refused, "": nothing was tried
+	Wait     int    // seconds until the next try, 0: none
+	Host     string
+	Provider string // where people may log in, too, "" for nowhere
+	Out      string // the address at which they log out there
+	Half     string // the token of a log-in that lacks the code of the second factor
 }
+
+// Way is the address that leads to the provider.
+func (v loginView) Way() string { return signOnAddress(v.Next) }
 
 // halfLogin is a log-in whose password was right and that lacks the code.
 type halfLogin struct {
@@ -84,6 +89,9 @@ func (h *halfway) end(token string) {
 // drawLogin shows the form, and takes it: a log-in is not a request to the drive.
 func drawLogin(x *visit) error {
 	v := loginView{Next: localPath(x.query.Get("next")), Host: x.r.Host}
+	if x.SignOn != nil {
+		v.Provider = x.SignOn.Host()
+	}
 	if x.r.Method != http.MethodPost {
 		return x.draw("login.html", head{Title: "Log in", Bare: true}, v)
 	}
@@ -169,5 +177,10 @@ func drawLogout(x *visit) error {
 		}
 	}
 	http.SetCookie(x.w, x.Cookie("", x.secure()))
+	if x.SignOn != nil && x.by.ID != 0 {
+		if out := x.SignOn.End(x.r.Context(), x.by); out != "" { // a link: forms lead nowhere else
+			return x.draw("login.html", head{Title: "Log in", Bare: true}, loginView{Host: x.r.Host, Provider: x.SignOn.Host(), Out: out})
+		}
+	}
 	return x.redirect("/login")
 }

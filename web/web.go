@@ -56,6 +56,9 @@ type Config struct {
 	Sessions Sessions
 	Factors  Factors
 
+	// SignOn is the provider at which people may log in, too; nil: there is none.
+	SignOn SignOn
+
 	// Prove has what a user proves after the password checked, and counts what is wrong
 	// as a failed log-in: errs.LogIn, errs.TooMany.
 	Prove func(ctx context.Context, by identity.Principal, check func() error) error
@@ -93,6 +96,7 @@ type pages struct {
 	assets    *assets
 	notices   *notices
 	halfway   *halfway
+	ways      *ways
 	manual    theManual
 	origins   *http.CrossOriginProtection
 }
@@ -111,7 +115,7 @@ type page struct {
 
 // New returns the handler of the pages. It fails if a template does.
 func New(cfg Config) (http.Handler, error) {
-	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), halfway: &halfway{of: map[string]halfLogin{}}, built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
+	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), halfway: &halfway{of: map[string]halfLogin{}}, ways: &ways{of: map[string]away{}}, built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
 	var err error
 	if p.assets, err = newAssets(); err != nil {
 		return nil, err
@@ -135,6 +139,7 @@ func (p *pages) all() []page {
 	return slices.Concat(
 		[]page{{pattern: "/{$}", open: true, draw: func(x *visit) error { return x.redirect("/tasks") }}},
 		loginPages(),
+		signOnPages(),
 		taskPages(),
 		casePages(),
 		taskListPages(),

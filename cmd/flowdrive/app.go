@@ -54,6 +54,7 @@ type app struct {
 	zones    *clock.Zones
 	gateway  *notify.Gateway
 
+	provider    *signOn             // at which people log in, too; nil: there is none
 	certificate *server.Certificate // nil: there is none
 	level       *logLevel
 	supervisor  supervisor

@@ -21,6 +21,7 @@ import (
 
 	"flowdrive/attach/bucket"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/signon"
 	"flowdrive/notify"
 	"flowdrive/store/backup"
 )
@@ -81,6 +82,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		{"certificate", d.certificate},
 		{"mail server", d.mail},
 		{"public address", d.address},
+		{"single sign-on", d.signOn},
 		{"backups", d.backups},
 	}
 	if wrong != nil {
@@ -153,6 +155,15 @@ func (d *doctor) contents(context.Context) (string, error) {
 		return "", fmt.Errorf("%w; look at the network, and at the store", err)
 	}
 	return "in " + b.String() + ", which answers", nil
+}
+
+// signOn asks the provider of the log-in what it says of itself.
+func (d *doctor) signOn(ctx context.Context) (string, error) {
+	cfg, _, err := d.settings.signOn.oidc(d.settings.publicURL)
+	if err != nil || cfg == nil {
+		return "none", err
+	}
+	return cfg.Issuer + " answers", signon.NewOIDC(*cfg).Check(ctx)
 }
 
 func (d *doctor) server(ctx context.Context) (string, error) {

@@ -16,7 +16,10 @@ func (a *app) openPages(cfg *server.Config) error {
 		return err
 	}
 	cfg.Sessions = a.engine.Accounts
-	cfg.Pages, err = web.New(web.Config{
+	if a.provider, err = a.openSignOn(); err != nil {
+		return err
+	}
+	pages := web.Config{
 		Queries: web.EngineQueries(a.engine), Drive: cfg.Drive, Log: a.log, Links: links, Sandbox: a.sandbox != nil, Clock: cfg.Clock, Metrics: cfg.Metrics,
 		Now: a.clock.Now, Wall: time.Now, Zone: a.zones.Zone,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
@@ -27,6 +30,10 @@ func (a *app) openPages(cfg *server.Config) error {
 		},
 		Sessions: a.engine.Accounts, Factors: a.engine.Accounts, Principal: server.PrincipalOf, RequestID: server.RequestID,
 		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
-	})
+	}
+	if a.provider != nil {
+		pages.SignOn = a.provider
+	}
+	cfg.Pages, err = web.New(pages)
 	return err
 }

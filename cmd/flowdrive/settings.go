@@ -51,6 +51,7 @@ type settings struct {
 	ratePerUser    rateFlag
 	ratePerAddress rateFlag
 	outside        outsideSettings
+	signOn         signOnSettings
 
 	backup backupSettings
 
@@ -103,6 +104,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.backup.at, "backup-at", "0 3 * * *", "when it does: a crontab line, in the zone of --timezone")
 	flags.StringVar(&s.backup.keep, "backup-keep", "", "how many of these stay, such as 7d,4w,12m (default: all)")
 	s.outside.register(flags)
+	s.signOn.register(flags)
 }
 
 // registerData registers the flags that every command on a data folder has.
@@ -122,7 +124,8 @@ func (s *settings) validate() error {
 	_, _, backupErr := s.backup.read()
 	_, versionsErr := s.versionsLast()
 	_, contentsErr := contentsAddress(s.contents)
-	return errors.Join(s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	_, _, signOnErr := s.signOn.oidc(s.publicURL)
+	return errors.Join(signOnErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
 }
 
 // addressErr says what is wrong with where the server listens and keeps its data.

@@ -53,6 +53,7 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 		checkIdentity(root, &c.Party, c.Created)
 		if kind == identity.User {
 			readUser(root, t.directory, &c.Party, now)
+			readOrigin(root.Get("origin"), t, &c.Party)
 			if v := root.Get("password"); v.Given() {
 				checkPassword(v, doc.Judge, &c.Party)
 			}
@@ -95,7 +96,7 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 }
 
 func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time) {
-	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "password", "created", "modified")
+	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
 	readEmail(root.Get("email"), &p.Email)
 	root.Get("admin").Flag(&p.Admin)

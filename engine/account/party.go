@@ -25,6 +25,7 @@ type userForm struct {
 	Disabled bool          `json:"disabled"`
 	Deputy   *deputyForm   `json:"deputy"`
 	Factor   bool          `json:"secondFactor,omitempty"`
+	Origin   string        `json:"origin,omitempty"`
 	Created  string        `json:"created"`
 	Modified string        `json:"modified"`
 }
@@ -59,7 +60,7 @@ func PartyForm(p *store.Party) []byte {
 	if p.Kind == identity.User {
 		form = userForm{
 			Name: p.Name, ID: p.ID, FullName: p.FullName, Email: p.Email, Admin: p.Admin, Disabled: p.Disabled,
-			Deputy: formOfDeputy(p.Deputy), Factor: p.Factor != "", Created: created, Modified: modified,
+			Deputy: formOfDeputy(p.Deputy), Factor: p.Factor != "", Origin: p.Origin, Created: created, Modified: modified,
 		}
 	} else {
 		form = teamForm{Name: p.Name, ID: p.ID, Members: orEmpty(p.Members), Admins: orEmpty(p.Admins), Created: created, Modified: modified}
@@ -76,6 +77,6 @@ func orEmpty[T any](list []T) []T {
 
 func sameParty(a, b *store.Party) bool {
 	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
-		a.Password == b.Password && a.Factor == b.Factor && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Zone == b.Zone && reflect.DeepEqual(a.Mail, b.Mail) && a.Deputy.Equal(b.Deputy) &&
+		a.Password == b.Password && a.Factor == b.Factor && a.Origin == b.Origin && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Zone == b.Zone && reflect.DeepEqual(a.Mail, b.Mail) && a.Deputy.Equal(b.Deputy) &&
 		slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
 }

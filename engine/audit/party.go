@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"flowdrive/internal/identity"
@@ -53,16 +54,18 @@ func (l *Log) WriteParty(ctx context.Context, tx store.Tx, by identity.Principal
 	return nil
 }
 
+// changedFields names the fields of a user that have changed and have no row of their own.
 func changedFields(old, p *store.Party) string {
-	switch name, email := old.FullName != p.FullName, old.Email != p.Email; {
-	case name && email:
-		return "fullName, email"
-	case name:
-		return "fullName"
-	case email:
-		return "email"
+	var names []string
+	for _, field := range []struct {
+		name    string
+		changed bool
+	}{{"fullName", old.FullName != p.FullName}, {"email", old.Email != p.Email}, {"origin", old.Origin != p.Origin}} {
+		if field.changed {
+			names = append(names, field.name)
+		}
 	}
-	return ""
+	return strings.Join(names, ", ")
 }
 
 func memberDetail(p *store.Party) string {

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"flowdrive/engine/account"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/signon"
+)
+
+// signOnSettings are the flags of serve that say where people log in beside this server.
+type signOnSettings struct {
+	issuer      string
+	client      string
+	secret      secretFlag
+	secretFile  string
+	create      bool
+	nameClaim   string
+	groupsClaim string
+	teams       mapFlag
+}
+
+func (s *signOnSettings) register(flags *pflag.FlagSet) {
+	flags.StringVar(&s.issuer, "oidc-issuer", "", "provider of OpenID Connect at which people may log in, such as https://login.example.org/realms/firm;\nneeds --oidc-client-id and --public-url")
+	flags.StringVar(&s.client, "oidc-client-id", "", "what that provider calls this server")
+	flags.Var(&s.secret, "oidc-client-secret", "secret that the provider has given this server (configuration file or environment)")
+	flags.StringVar(&s.secretFile, "oidc-client-secret-file", "", "file with the secret that the provider has given this server")
+	flags.BoolVar(&s.create, "oidc-create", false, "make a user at the first log-in of somebody who has none")
+	flags.StringVar(&s.nameClaim, "oidc-name-claim", "preferred_username", "claim with the name of a new user")
+	flags.StringVar(&s.groupsClaim, "oidc-groups-claim", "groups", "claim with the groups that --oidc-teams names")
+	flags.Var(&s.teams, "oidc-teams", "teams by group: at each log-in a user joins and leaves these teams as the provider says\n(configuration file)")
+}
+
+// oidc returns how the provider is reached, nil for none, and the teams by group. The error
+// has everything that is wrong.
+func (s *signOnSettings) oidc(publicURL string) (*signon.OIDCConfig, map[string]string, error) {
+	teams, err := readMap(&s.teams, "oidc-teams", func(v document.Value) string {
+		text, _ := v.Str()
+		return text
+	})
+	wrong := []error{err}
+	fault := func(format string, args ...any) { wrong = append(wrong, usageError{fmt.Errorf(format, args...)}) }
+	for group, team := range teams {
+		if !identity.LegalParty(identity.Team, team) || identity.Name(team) == identity.Everyone {
+			fault("--oidc-teams: %q, the team of %q, is not a valid name for a team: %s", team, group, identity.NameForm(identity.Team))
+		}
+	}
+	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	secret := s.secret.text
+	if s.secretFile != "" {
+		if secret != "" {
+			fault("--oidc-client-secret and --oidc-client-secret-file: give one of them")
+		}
+		if secret, err = readSecretFile(s.secretFile); err != nil {
+			fault("--oidc-client-secret-file: %w", err)
+		}
+	}
+	if s.issuer == "" {
+		if s.client != "" || secret != "" || s.create || len(teams) > 0 {
+			fault("--oidc-client-id, --oidc-client-secret, --oidc-create and --oidc-teams do nothing without --oidc-issuer")
+		}
+		return nil, nil, errors.Join(wrong...)
+	}
+	if err := signon.CheckIssuer(s.issuer); err != nil {
+		fault("--oidc-issuer: %w", err)
+	}
+	if s.client == "" {
+		fault("--oidc-issuer needs --oidc-client-id: register this server at the provider, which says what it is called there")
+	}
+	if publicURL == "" {
+		fault("--oidc-issuer needs --public-url: the provider sends people back to it")
+	}
+	return &signon.OIDCConfig{
+		Issuer: s.issuer, ClientID: s.client, Secret: secret, Callback: strings.TrimRight(publicURL, "/") + "/login/oidc/callback",
+		NameClaim: s.nameClaim, GroupsClaim: s.groupsClaim,
+	}, teams, errors.Join(wrong...)
+}
+
+// signOn lets the pages log in by a provider.
+type signOn struct {
+	*signon.OIDC
+	accounts *account.Accounts
+	create   bool
+	teams    map[string]string // by group
+	back     string            // where people are after a log-out
+}
+
+// openSignOn returns the provider, nil for none. It is not asked yet.
+func (a *app) openSignOn() (*signOn, error) {
+	cfg, teams, err := a.settings.signOn.oidc(a.settings.publicURL)
+	if cfg == nil || err != nil {
+		return nil, err
+	}
+	return &signOn{
+		OIDC: signon.NewOIDC(*cfg), accounts: a.engine.Accounts, create: a.settings.signOn.create, teams: teams,
+		back: strings.TrimSuffix(cfg.Callback, "/oidc/callback"),
+	}, nil
+}
+
+// Finish implements web.SignOn.
+func (s *signOn) Finish(ctx context.Context, code, nonce, verifier string) (identity.Principal, error) {
+	who, err := s.OIDC.Finish(ctx, code, nonce, verifier)
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	id, err := s.accounts.LogInVouched(ctx, vouched(who, s.create, s.teams))
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	return s.accounts.Principal(id), nil
+}
+
+// vouched says of a person what the settings make of it.
+func vouched(who *signon.Person, create bool, teams map[string]string) account.Vouched {
+	in := map[string]bool{}
+	for group, team := range teams {
+		in[team] = in[team] || slices.ContainsFunc(who.Groups, func(g string) bool { return strings.EqualFold(g, group) })
+	}
+	return account.Vouched{Origin: who.Origin, Name: who.Name, FullName: who.FullName, Email: who.Email, Create: create, Teams: in}
+}
+
+// End implements web.SignOn: only who has logged in at the provider logs out there.
+func (s *signOn) End(ctx context.Context, by identity.Principal) string {
+	if !strings.HasPrefix(s.accounts.VouchedBy(by.ID), "oidc ") {
+		return ""
+	}
+	return s.OIDC.End(ctx, s.back)
+}

@@ -1,0 +1,177 @@
+package account
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"flowdrive/engine/change"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Vouched is a person for whom a directory vouches (docs/contract/drive.md#single-sign-on).
+type Vouched struct {
+	Origin   string          // the directory and the person's name there, which never changes
+	Name     string          // how a new user is called
+	FullName string          // "" leaves it
+	Email    string          // likewise
+	Create   bool            // a user is made at the first log-in
+	Teams    map[string]bool // which of these teams the directory has the person in
+}
+
+// LogInVouched returns the user for whom a directory vouches, after it was made if that is
+// allowed, and has it in the teams in which the directory has it. It is found by its origin,
+// never by its name. Errors: errs.LogIn with what to do if there is none.
+func (e *Accounts) LogInVouched(ctx context.Context, v Vouched) (identity.ID, error) {
+	now := e.maker.Clock.Now()
+	var made []*Change
+	var id identity.ID
+	var req change.Request
+	err := e.maker.Update(ctx, func(tx store.Tx) error {
+		made = nil
+		t, err := Read(tx)
+		if err != nil {
+			return err
+		}
+		c, err := e.vouchedUser(t, &v, now)
+		if err != nil {
+			return err
+		}
+		id = c.Party.ID
+		req = change.Request{By: identity.Principal{ID: id, Name: c.Party.Name}, Now: now}
+		if made = append(made, c); c.Created {
+			if _, err := e.writeParty(ctx, tx, req, c); err != nil {
+				return err
+			}
+		}
+		teams, err := e.vouchedTeams(t, &v, c.Party.Name)
+		if err != nil {
+			return err
+		}
+		for _, c := range slices.Concat(made, teams) {
+			if c.Changed && !c.Created {
+				if _, err := e.writeParty(ctx, tx, req, c); err != nil {
+					return err
+				}
+			}
+		}
+		made = append(made, teams...)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range made {
+		if c.Changed {
+			if err := e.tellCases(change.Committed(ctx), req, c); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return id, nil
+}
+
+// vouchedUser returns the user, as it is to be.
+func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, error) {
+	old := t.byOrigin(v.Origin)
+	c := &Change{Old: old, Created: old == nil}
+	switch {
+	case old != nil && old.Disabled:
+		return nil, errs.New(errs.LogIn, "You are a user here who is disabled; ask an administrator.")
+	case old != nil:
+		c.Party = *old
+	case !v.Create:
+		return nil, errs.New(errs.LogIn, "There is no user here who is connected with your log-in. An administrator can connect one: \"origin\": %q in the file of the user in Admin/Users/.", v.Origin)
+	case !identity.LegalParty(identity.User, v.Name):
+		return nil, errs.New(errs.LogIn, "The directory calls you %q, which is not a valid name for a user here: %s. An administrator can connect a user of another name: \"origin\": %q in its file in Admin/Users/.", v.Name, identity.NameForm(identity.User), v.Origin)
+	case t.directory.ByName(identity.Name(v.Name)) != nil || identity.Fold(v.Name) == string(identity.Everyone):
+		return nil, errs.New(errs.LogIn, "The name %q is in use here by somebody for whom the directory does not vouch. If that is you, an administrator can connect you: \"origin\": %q in Admin/Users/%s.json.", v.Name, v.Origin, v.Name)
+	default:
+		c.Party = store.Party{Party: identity.Party{ID: identity.ID(e.maker.Store.NextID()), Name: identity.Name(v.Name), Kind: identity.User}, Origin: v.Origin, Created: now}
+	}
+	if v.FullName != "" && len(v.FullName) <= 200 {
+		c.Party.FullName = plainLine(v.FullName)
+	}
+	if v.Email != "" && len(v.Email) <= 254 {
+		c.Party.Email = plainLine(v.Email)
+	}
+	c.Changed = c.Created || !sameParty(old, &c.Party)
+	return c, nil
+}
+
+// plainLine takes control characters out of a text.
+func plainLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+}
+
+// vouchedTeams returns the teams, as they are to be. One that there is not is passed over:
+// the settings name it, and a check of them says so.
+func (e *Accounts) vouchedTeams(t *Table, v *Vouched, user identity.Name) ([]*Change, error) {
+	var out []*Change
+	for _, name := range slices.Sorted(maps.Keys(v.Teams)) {
+		old := t.ByName(identity.Team, name)
+		if old == nil || old.Name == identity.Everyone || slices.Contains(old.Members, user) == v.Teams[name] {
+			continue
+		}
+		c := &Change{Old: old, Party: *old, Changed: true}
+		c.Party.Members = slices.DeleteFunc(slices.Clone(old.Members), func(m identity.Name) bool { return m == user })
+		if v.Teams[name] {
+			c.Party.Members = append(c.Party.Members, user)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// byOrigin returns the user for whom that directory vouches, nil for none.
+func (t *Table) byOrigin(origin string) *store.Party {
+	for _, p := range t.byID {
+		if origin != "" && p.Origin == origin {
+			return p
+		}
+	}
+	return nil
+}
+
+// VouchedBy returns the origin of the user, "" if no directory vouches for it.
+func (e *Accounts) VouchedBy(user identity.ID) string {
+	if p := e.Table().ByID(user); p != nil {
+		return p.Origin
+	}
+	return ""
+}
+
+// readOrigin reads which directory vouches for a user; null or "" is none.
+func readOrigin(v document.Value, t *Table, p *store.Party) {
+	switch {
+	case v.Node == nil:
+		return
+	case v.Node.Kind == document.Null:
+		p.Origin = ""
+		return
+	}
+	text, ok := v.Str()
+	if !ok {
+		return
+	}
+	if text != "" && (len(text) > 1000 || text != plainLine(text) || !strings.HasPrefix(text, "oidc ") && !strings.HasPrefix(text, "ldap ")) {
+		v.Fail(errs.CodeFormat, "is not \"oidc\" with issuer and subject, or \"ldap\" with the DN, a blank between them")
+		return
+	}
+	if other := t.byOrigin(text); other != nil && other.ID != p.ID {
+		v.Fail(errs.CodeConflict, "is that of %q", other.Name)
+		return
+	}
+	p.Origin = text
+}
