@@ -35,7 +35,10 @@ func recordKey(id string) string { return "destination " + id }
 
 // way is a way by which people and services are told: a destination of the settings,
 // the mail server, or the mailbox of one person.
-type way struct{ id, name string }
+type way struct {
+	id, name  string
+	heartbeat bool // nobody is told by it: it is an address that waits for signs of life
+}
 
 // waysOf returns the ways that a row of the outbox goes, the widest first. What a
 // step sends by HTTP, or has done by a command, is not a way of telling people.
@@ -45,12 +48,15 @@ func (e *decider) waysOf(row *store.OutboxRow) []way {
 		if i := slices.IndexFunc(e.channels.Destinations, func(d notice.Destination) bool { return d.ID == id }); i >= 0 {
 			name = e.channels.Destinations[i].Name
 		}
-		return []way{{id, name}}
+		return []way{{id: id, name: name}}
+	}
+	if w, is := wayOfHeartbeat(row); is {
+		return []way{w}
 	}
 	if row.Lane != outbox.MailLane {
 		return nil
 	}
-	ways := []way{{notice.MailServer, "the mail server"}}
+	ways := []way{{id: notice.MailServer, name: "the mail server"}}
 	var r machine.Request
 	if row.Step == 0 && json.Unmarshal(row.Request, &r) == nil && r.Mail != nil && len(r.Mail.To) == 1 {
 		ways = append(ways, e.mailbox(r.Mail.To[0]))
@@ -65,12 +71,12 @@ func (e *decider) mailbox(address string) way {
 	if users := e.accounts.Table().UsersOf(address); len(users) > 0 {
 		name += " of " + strings.Join(users, ", ")
 	}
-	return way{notice.Mailbox(address), name}
+	return way{id: notice.Mailbox(address), name: name}
 }
 
 // AddressChanged implements account.Ties.
 func (e *base) AddressChanged(tx store.Tx, req change.Request, address string) error {
-	w := way{notice.Mailbox(address), "the mailbox " + address}
+	w := way{id: notice.Mailbox(address), name: "the mailbox " + address}
 	record, err := readRecord(tx, w)
 	if err != nil || record == nil {
 		return err
@@ -103,6 +109,12 @@ func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, 
 	final, given := errors.AsType[*outbox.Final](failure)
 	given = given || row.Attempts >= outbox.MostAttempts
 	w := ways[0]
+	if w.heartbeat {
+		var err error
+		if given, err = isGivenUp(row, failure); err != nil {
+			return err
+		}
+	}
 	if final != nil {
 		if w = ways[len(ways)-1]; row.Step != 0 {
 			return nil // of what a step has sent its case tells
@@ -191,7 +203,7 @@ func (e *decider) tellOfWay(tx store.Tx, w way, news wayNews) error {
 	c := &concerned{decider: e, table: e.accounts.Table()}
 	c.admins(0, true)
 	n := &notice.Notice{
-		Kind: news.kind, Time: news.now, Way: &notice.Way{ID: w.id, Name: w.name, Lost: news.Lost}, People: c.people,
+		Kind: news.kind, Time: news.now, Way: &notice.Way{ID: w.id, Name: w.name, Lost: news.Lost, Heartbeat: w.heartbeat}, People: c.people,
 		Trouble: &notice.Trouble{Text: news.Reason, Since: news.Since, Again: news.again, Over: news.end},
 	}
 	if p := c.table.ByID(news.by); p != nil {

@@ -288,6 +288,7 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 	if entry.ExcludeCalendar != "" {
 		err = e.calendars.Resolve(r, as, root.Get("excludeCalendar"), entry, req.Now)
 	}
+	e.checkHeartbeat(root, entry)
 	return contextErr, err
 }
 

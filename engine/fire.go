@@ -237,6 +237,11 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		if err := e.decider.firingFailed(tx, stored, failure); err != nil {
 			return false, err
 		}
+		if to := entry.Heartbeat.Failed; to.IsSet() && !e.sandbox {
+			if err := (heartbeats{e.decider, tx, stored.UUID}).post(to, o.FiredAt); err != nil {
+				return false, err
+			}
+		}
 	} else if c != nil && (entry.LastError != "" || entry.LastCase == 0) {
 		if err := e.decider.fired(tx, stored, entry, o.FiredAt); err != nil {
 			return false, err

@@ -315,6 +315,9 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 			return err
 		}
 	}
+	if err := beat(e, tx, c); err != nil {
+		return err
+	}
 	return e.notifyPeople(tx, c)
 }
 

@@ -31,12 +31,15 @@ type ServerPart string
 
 // The parts of the server.
 const (
-	ServerBackup   ServerPart = "backup"
-	ServerContents ServerPart = "contents"
-	ServerDatabase ServerPart = "database"
+	ServerBackup    ServerPart = "backup"
+	ServerContents  ServerPart = "contents"
+	ServerDatabase  ServerPart = "database"
+	ServerHeartbeat ServerPart = "heartbeat"
 )
 
-func serverParts() []ServerPart { return []ServerPart{ServerBackup, ServerContents, ServerDatabase} }
+func serverParts() []ServerPart {
+	return []ServerPart{ServerBackup, ServerContents, ServerDatabase, ServerHeartbeat}
+}
 
 func (p ServerPart) subject() *notice.Server {
 	switch p {
@@ -44,6 +47,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand."}
 	case ServerContents:
 		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk."}
+	case ServerHeartbeat:
+		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true."}
 	case ServerDatabase:
 	}
 	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk."}

@@ -46,9 +46,10 @@ type Entry struct {
 	Repeat              int64 // 0: without limit
 
 	Policies
-	Paused bool
-	Note   string
-	Title  string
+	Heartbeat Heartbeat
+	Paused    bool
+	Note      string
+	Title     string
 
 	Description   string
 	Upcoming      []time.Time // the next few, NextIteration first

@@ -34,6 +34,7 @@ func (e *Entry) Form() []byte {
 	f.int("iterationsRemaining", e.IterationsRemaining)
 	f.id("repeat", e.Repeat)
 	f.policies(&e.Policies)
+	f.heartbeat(&e.Heartbeat)
 	f.bool("paused", e.Paused)
 	f.string("note", e.Note)
 	f.string("title", e.Title)

@@ -61,7 +61,7 @@ func TestFormOfTheExample(t *testing.T) {
 		`"xattrDict":{"start":"$__MONTHSTART__;","end":"$__TODAY__;"},"attachmentUUID":null,"document":null,` +
 		`"nextIteration":"2012-11-11T23:00:00","next":"2012-11-11T23:00:00Z","iterationsPerformed":7,"iterationsRemaining":-1,"repeat":null,` +
 		`"timezone":"UTC","misfire":"once","graceSeconds":58,"overlap":"allow","jitterSeconds":0,"start":null,"end":null,` +
-		`"exclude":[],"excludeCalendar":null,"dstGap":"shift","dstOverlap":"first","paused":false,"note":"","title":"",` +
+		`"exclude":[],"excludeCalendar":null,"dstGap":"shift","dstOverlap":"first","heartbeat":null,"paused":false,"note":"","title":"",` +
 		`"description":"At 23:00 on Thursday and Sunday","warnings":[],` +
 		`"upcoming":["2012-11-11T23:00:00","2012-11-15T23:00:00","2012-11-18T23:00:00","2012-11-22T23:00:00","2012-11-25T23:00:00"],` +
 		`"lastIteration":null,"lastCase":null,"lastError":null,"created":"2012-11-09T12:34:56","modified":"2012-11-09T12:34:56"}` + "\n")))

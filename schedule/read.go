@@ -27,7 +27,7 @@ var commonFields = []string{
 	"nextIteration", "next", "iterationsPerformed", "iterationsRemaining", "repeat",
 	"timezone", "misfire", "graceSeconds", "overlap", "jitterSeconds",
 	"start", "end", "exclude", "excludeCalendar", "dstGap", "dstOverlap",
-	"paused", "note", "title", "description", "warnings", "upcoming",
+	"heartbeat", "paused", "note", "title", "description", "warnings", "upcoming",
 	"lastIteration", "lastCase", "lastError", "created", "modified",
 }
 
@@ -69,6 +69,7 @@ func Read(root document.Value, now time.Time, old *Entry, zones Zones) *Entry {
 	r.readTarget()
 	r.readInput()
 	r.readPolicies()
+	e.Heartbeat = readHeartbeat(r.get("heartbeat"))
 	e.Paused = r.truth("paused")
 	if v := r.get("note"); v.Given() {
 		e.Note, _ = ReadNote(v)

@@ -65,6 +65,8 @@ func (s *stored) member(e *Entry, key string, n *document.Node) {
 		e.IterationsRemaining = s.int(n)
 	case "repeat":
 		e.Repeat = s.int(n)
+	case "heartbeat":
+		e.Heartbeat = s.heartbeat(n)
 	case "paused":
 		e.Paused = s.truth(n)
 	case "note":

@@ -156,7 +156,7 @@ func withMatch(values url.Values, match string) url.Values {
 func foldedFields(values url.Values, fields map[string]*field) bool {
 	standard := entryDefaults()
 	for _, name := range []string{
-		"year", "week", "overlap", "graceSeconds", "jitterSeconds", "repeat", "start", "end", "exclude", "excludeCalendar", "dstOverlap", "document", "attachmentUUID", "xattrDict", "priority", "note", "paused",
+		"year", "week", "overlap", "graceSeconds", "jitterSeconds", "repeat", "start", "end", "exclude", "excludeCalendar", "dstOverlap", "document", "attachmentUUID", "xattrDict", "priority", "heartbeat", "note", "paused",
 	} {
 		if f := fields[name]; f != nil && f.Fault != "" || values.Get(name) != "" && values.Get(name) != standard.Get(name) {
 			return true
@@ -306,6 +306,7 @@ func entryFields() map[string]*field {
 		"end":             {Label: "Not after", Hint: "A date, or a time in UTC"},
 		"exclude":         {Label: "Days to leave out", Hint: "One a line: 2012-12-24, or 2012-12-24 to 2013-01-02 without the second", Kind: "json"},
 		"excludeCalendar": {Label: "Days of a calendar to leave out", Hint: "The path of an .ics file, such as /dav/Documents/core/holidays.ics"},
+		"heartbeat":       {Label: "Address to call when a case is complete", Hint: "A service that waits for signs of life; or an object with done, started and failed"},
 		"note":            {Label: "Note"},
 		"paused":          {Label: "Paused: nothing fires", Kind: "check"},
 		"overlap": {Label: "When an earlier case of it is still open", Kind: "select", Options: choice(

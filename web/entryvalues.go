@@ -17,7 +17,7 @@ func entryFieldNames() []string {
 	return []string{
 		"type", "title", "route", "context", "priority", "date", "weeks", "days", "hours", "minutes", "seconds",
 		"year", "month", "day", "week", "weekday", "hour", "minute", "spec", "timezone", "xattrDict", "attachmentUUID", "document",
-		"repeat", "misfire", "graceSeconds", "overlap", "jitterSeconds", "start", "end", "exclude", "excludeCalendar", "dstGap", "dstOverlap", "paused", "note",
+		"repeat", "misfire", "graceSeconds", "overlap", "jitterSeconds", "start", "end", "exclude", "excludeCalendar", "dstGap", "dstOverlap", "heartbeat", "paused", "note",
 	}
 }
 
@@ -84,6 +84,7 @@ func entryValues(e *schedule.Entry) url.Values {
 	set("document", e.Document, "")
 	set("attachmentUUID", e.AttachmentUUID, "")
 	set("xattrDict", xattrLines(e.XattrDict), "")
+	set("heartbeat", heartbeatText(&e.Heartbeat), "")
 	set("note", e.Note, "")
 	if e.Paused {
 		v.Set("paused", "true")
@@ -159,6 +160,7 @@ func entryBody(v url.Values) []byte {
 	b.exclude()
 	b.text("excludeCalendar", "document", "attachmentUUID")
 	b.xattrs()
+	b.heartbeat()
 	if v.Get("paused") == "true" {
 		b.add("paused", []byte("true"))
 	}
@@ -242,6 +244,31 @@ func (b *bodyOf) exclude() {
 	if len(items) > 0 {
 		b.add("exclude", append(append([]byte{'['}, bytes.Join(items, []byte(", "))...), ']'))
 	}
+}
+
+// heartbeat adds the heartbeat address, or the object that was typed.
+func (b *bodyOf) heartbeat() {
+	if value := b.get("heartbeat"); strings.HasPrefix(value, "{") && json.Valid([]byte(value)) {
+		b.add("heartbeat", []byte(value))
+		return
+	}
+	b.text("heartbeat")
+}
+
+// heartbeatText writes heartbeat addresses: one as it is, several as an object.
+func heartbeatText(h *schedule.Heartbeat) string {
+	if *h == (schedule.Heartbeat{Done: schedule.Address{URL: h.Done.URL}}) {
+		return h.Done.URL
+	}
+	var parts []member
+	h.Each(func(pointer string, a schedule.Address) {
+		m := text(strings.TrimPrefix(pointer, "/heartbeat/"), a.URL)
+		if a.Secret != "" {
+			m.value = object(text("secret", a.Secret))
+		}
+		parts = append(parts, m)
+	})
+	return string(object(parts...))
 }
 
 // xattrs adds the XATTRs: a key and a value a line. Numbers, true and false are that, and

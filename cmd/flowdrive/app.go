@@ -39,7 +39,8 @@ type app struct {
 	log      zerolog.Logger
 	unlock   func() error
 	disk     *disk
-	backups  *backups // nil: none
+	backups  *backups   // nil: none
+	heart    *heartbeat // nil: none
 	figures  *figures
 	told     *serverWatch // tells administrators what is wrong with the server
 	unclean  bool         // the last server on the data folder was not stopped in good order
@@ -144,6 +145,9 @@ func (a *app) open(ctx context.Context) error {
 		},
 	})
 	a.told.engine = a.engine
+	if a.heart, err = a.newHeartbeat(); err != nil {
+		return err
+	}
 	a.figures = newFigures(a)
 	if err := registry.Register(a.figures); err != nil {
 		return err
@@ -329,7 +333,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.watch, a.told.run, a.followCertificate)
+		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.watch, a.told.run, a.followCertificate)
 	}
 	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {

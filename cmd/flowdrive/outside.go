@@ -32,6 +32,7 @@ type outsideSettings struct {
 	commands         mapFlag
 	notifyWebhook    string
 	notify           mapFlag
+	heartbeat        heartbeatSettings
 }
 
 func (s *outsideSettings) register(flags *pflag.FlagSet) {
@@ -45,6 +46,7 @@ func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go in addition to users' addresses: example.org or *.example.org")
 	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that gets every notification: short for --notify with that webhook alone")
 	flags.Var(&s.notify, "notify", "services that are told of notices: [{webhook, template, token, sign, kinds, routes, severity}], where template is one of\n"+strings.Join(notify.Templates(), ", ")+" (configuration file)")
+	s.heartbeat.register(flags)
 	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}\n(configuration file)")
 }
 
@@ -84,6 +86,7 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 		for i := range told {
 			c.Destinations = append(c.Destinations, told[i].Destination)
 		}
+		note("heartbeat-url", s.heartbeat.fault(c))
 	}
 	return c, errors.Join(wrong...)
 }

@@ -84,6 +84,10 @@ type Request struct {
 	News *Bulletin `json:"news,omitempty"`
 
 	Retry *Repeats `json:"retry,omitempty"` // nil: as its kind has it by itself
+
+	// Heartbeat is the UUID of the schedule entry whose heartbeat an HTTP call is, ""
+	// for others.
+	Heartbeat string `json:"heartbeat,omitempty"`
 }
 
 // Repeats says when a request that failed is sent again

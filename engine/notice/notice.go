@@ -111,6 +111,9 @@ type Way struct {
 	ID   string
 	Name string // for people, without what is secret
 	Lost int64  // deliveries that were given up since it has failed
+	// Heartbeat says that it is not a way of telling people: it is an address that waits
+	// for signs of life.
+	Heartbeat bool
 }
 
 // Trouble is something that is wrong until it is mended.

@@ -23,36 +23,49 @@ func (w *Way) IsMailTo(address string) bool {
 
 // waySentence says that a way of telling people fails, or works again.
 func (n *Notice) waySentence() string {
+	what := upperFirst(n.Way.what())
 	switch {
 	case n.Trouble.Over == EndPassed:
-		return "Notices are not sent any more: " + n.Way.Name
+		return what + " are not sent any more: " + n.Way.Name
 	case n.Kind == KindMended:
-		return "Notices arrive again: " + n.Way.Name
+		return what + " arrive again: " + n.Way.Name
 	case n.Trouble.Again:
-		return "Notices still do not arrive: " + n.Way.Name
+		return what + " still do not arrive: " + n.Way.Name
 	}
-	return "Notices do not arrive: " + n.Way.Name
+	return what + " do not arrive: " + n.Way.Name
+}
+
+// what says what goes the way.
+func (w *Way) what() string {
+	if w.Heartbeat {
+		return "heartbeats"
+	}
+	return "notices"
 }
 
 // wayMail tells an administrator that people and services are not told any more, or
 // are told again.
 func (n *Notice) wayMail(p *Person) *machine.Mail {
 	l := &letter{Subject: n.Sentence(p)}
-	since := p.When(n.Trouble.Since)
+	since, what := p.When(n.Trouble.Since), n.Way.what()
 	switch {
 	case n.Trouble.Over == EndPassed:
 		l.Opening = fmt.Sprintf("No user gets mails at %s any more, as changed%s. It had refused them since %s:", strings.TrimPrefix(n.Way.Name, "the mailbox "), byWhom(n.Trouble.By), since)
 		l.Detail = n.Trouble.Text
 	case n.Kind == KindMended:
-		l.Opening = upperFirst(n.Way.Name) + " takes notices again. It did not since " + since + "."
+		l.Opening = upperFirst(n.Way.Name) + " takes " + what + " again. It did not since " + since + "."
 	default:
-		l.Opening = upperFirst(n.Way.Name) + " has not taken notices since " + since + ":"
+		l.Opening = upperFirst(n.Way.Name) + " has not taken " + what + " since " + since + ":"
 		l.Detail = n.Trouble.Text
 	}
 	if n.Way.Lost > 0 {
-		l.Closing = append(l.Closing, fmt.Sprintf("Notices that were given up meanwhile: %d. They are not sent again.", n.Way.Lost))
+		l.Closing = append(l.Closing, fmt.Sprintf("%s that were given up meanwhile: %d. They are not sent again.", upperFirst(what), n.Way.Lost))
 	}
-	if n.Kind != KindMended {
+	switch {
+	case n.Kind == KindMended:
+	case n.Way.Heartbeat:
+		l.Closing = append(l.Closing, "The next case of the schedule entry calls it again. You are told again once a day as long as it refuses, and once when it works again.")
+	default:
 		l.Closing = append(l.Closing, "What has not been given up is tried again for a day. You are told again once a day as long as notices are refused, and once when it works again.")
 	}
 	l.Closing = append(l.Closing, "You get this because "+p.because()+".")

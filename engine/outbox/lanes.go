@@ -63,8 +63,10 @@ const prefixOfNotice = 16
 // of the same thing, as of a case. They are sent in the order in which they were
 // stored: nobody learns that something is over before that it is wrong.
 func NoticePrefix(r *machine.Request) string {
-	about := ""
+	lane, about := LaneOf(r), ""
 	switch {
+	case r.Heartbeat != "":
+		lane, about = "heartbeat", r.Heartbeat // in order, whichever address is called
 	case r.Mail != nil:
 		if about = strings.Join(r.Mail.To, " ") + "\x00" + r.Mail.Thread; r.Mail.Thread == "" {
 			about += r.Mail.Subject + r.Mail.Text // a digest is about nothing that others are about
@@ -72,7 +74,7 @@ func NoticePrefix(r *machine.Request) string {
 	case r.News != nil:
 		about = r.News.About
 	}
-	sum := sha256.Sum256([]byte(LaneOf(r) + "\x00" + about))
+	sum := sha256.Sum256([]byte(lane + "\x00" + about))
 	return hex.EncodeToString(sum[:prefixOfNotice/2])
 }
 
