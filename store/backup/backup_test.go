@@ -253,20 +253,42 @@ func TestDamagedContents(t *testing.T) {
 }
 
 // TestDamagedDatabase: of a damaged database no backup is made, and the sound one that
-// there is stays.
+// there is stays. It says so wherever the damage is: pages that opening reads, or a
+// copy.
 func TestDamagedDatabase(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
 	for n := range 300 {
 		i.attach(fmt.Sprintf("content %d", n))
 	}
-	c := i.config(t.TempDir())
-	c.Data = filepath.Join(t.TempDir(), "data")
-	if err := restore(t, mustMake(t, i.config(t.TempDir())).Path, c.Data); err != nil {
-		t.Fatal(err)
+	whole := mustMake(t, i.config(t.TempDir())).Path
+	for name, place := range map[string]float64{"begin": 0, "quarter": 0.25, "half": 0.5, "end": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := i.config(t.TempDir())
+			c.Data = filepath.Join(t.TempDir(), "data")
+			if err := restore(t, whole, c.Data); err != nil {
+				t.Fatal(err)
+			}
+			sound := mustMake(t, c)
+			damage(t, filepath.Join(c.Data, databaseName), place)
+			c.Keep = Keep{Days: 1}
+			if _, err := Make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the database is damaged") {
+				t.Errorf("a backup of a damaged database: %v", err)
+			}
+			if _, err := ReadManifest(sound.Path); err != nil {
+				t.Errorf("the sound backup: %v", err)
+			}
+		})
 	}
-	sound := mustMake(t, c)
-	f, err := os.OpenFile(filepath.Join(c.Data, databaseName), os.O_RDWR, 0)
+}
+
+// damage overwrites three pages of the file, after its first: 0 is the next ones, 1
+// the last.
+func damage(t *testing.T, path string, place float64) {
+	t.Helper()
+	const page = 4096
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,16 +296,10 @@ func TestDamagedDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xA5}, 3*4096), info.Size()/2/4096*4096)
+	first := page * (1 + int64(place*float64(info.Size()/page-4)))
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xA5}, 3*page), first)
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
-	}
-	c.Keep = Keep{Days: 1}
-	if _, err := Make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("a backup of a damaged database: %v", err)
-	}
-	if _, err := ReadManifest(sound.Path); err != nil {
-		t.Errorf("the sound backup: %v", err)
 	}
 }
 

@@ -169,7 +169,7 @@ func (c *Config) make(ctx context.Context, r *Result) (err error) {
 	defer func() { err = errors.Join(err, unpin()) }()
 	source, err := sqlite.OpenSource(ctx, filepath.Join(c.Data, databaseName))
 	if err != nil {
-		return err
+		return ofDamaged(err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	r.Manifest = &Manifest{
@@ -177,7 +177,7 @@ func (c *Config) make(ctx context.Context, r *Result) (err error) {
 		Schema: source.Schema(), Missing: []Missing{},
 	}
 	if r.Counts, err = source.Counts(); err != nil {
-		return err
+		return ofDamaged(err)
 	}
 	if r.Path, err = makeBackupFolder(c.To, r.Instant); err != nil {
 		return c.explain(err)
@@ -189,15 +189,26 @@ func (c *Config) make(ctx context.Context, r *Result) (err error) {
 	return nil
 }
 
-// explain says whose disk is full.
+// explain says whose disk is full, and which database is damaged.
 func (c *Config) explain(err error) error {
 	switch {
 	case isFull(err):
 		return fmt.Errorf("there is not enough room in %s for the backup; it was not made (%w)", c.To, err)
+	case sqlite.IsDamaged(err):
+		return ofDamaged(err)
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted; the backup was not made, and nothing of it is left")
 	}
 	return fmt.Errorf("the backup was not made: %w", err)
+}
+
+// ofDamaged says of an error that the database is damaged, if that is why. What else
+// went wrong is returned as it is.
+func ofDamaged(err error) error {
+	if !sqlite.IsDamaged(err) {
+		return err
+	}
+	return fmt.Errorf("the database is damaged, and no backup of it was made: %s; the backups that there are stay", sqlite.Cause(err))
 }
 
 // isFull reports whether an error is of a disk that is full.
@@ -275,7 +286,7 @@ func (b *builder) build(ctx context.Context) error {
 func sound(path string) error {
 	switch found, err := sqlite.QuickCheck(path); {
 	case err != nil:
-		return fmt.Errorf("the database is damaged, and no backup of it was made: %w; the backups that there are stay", err)
+		return err
 	case found != "":
 		return fmt.Errorf("the database is damaged, and no backup of it was made: %s; the backups that there are stay", found)
 	}
