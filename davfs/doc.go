@@ -45,6 +45,7 @@
 //	    Users/<name>.json, Teams/<name>.json
 //	    Holds/<name>.json                node_hold.go
 //	    Audit/<date>.jsonl               node_audit.go
+//	    Nodes/<node>.json                node_nodes.go
 //	    Outbox/<mail>.eml                node_letters.go, in a sandbox
 //
 //	/attachfs/                           node_attach.go

@@ -253,6 +253,8 @@ type Status interface {
 // Server says how the server is.
 type Server interface {
 	Status(ctx context.Context, by identity.Principal) (*engine.Resource, error)
+	Nodes(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
+	Node(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
 }
 
 // Letters are the mails that a sandbox would have sent.

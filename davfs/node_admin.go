@@ -17,6 +17,7 @@ func adminPlaces(s *scope) []place {
 		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
 		{"Holds", holdsFolder{s}, true},
 		{"Audit", auditFolder{s}, true},
+		{"Nodes", nodesFolder{s}, true},
 		{"Status.json", formFile{s, "Status.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
 			return s.engine.Server.Status(ctx, s.by)
 		}}, true},

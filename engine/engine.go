@@ -88,7 +88,8 @@ type Config struct {
 	// OnDamage is told of a content that was read and is not what was stored: what is
 	// on the disk instead. It must not wait. It may be nil.
 	OnDamage func(sum [32]byte, what string)
-	State    func() ServerState // for Admin/Status.json; may be nil
+	State    func() ServerState                         // for Admin/Status.json; may be nil
+	Nodes    func(context.Context) ([]NodeState, error) // for Admin/Nodes/, by name; nil: there are none
 }
 
 // Limits bounds what one user may have (docs/contract/drive.md#limits).
@@ -205,6 +206,7 @@ type base struct {
 	zone     *time.Location
 	links    link.Base
 	state    func() ServerState
+	nodes    func(context.Context) ([]NodeState, error)
 	sandbox  bool
 	firings  int
 	limits   Limits
@@ -246,6 +248,7 @@ func New(cfg Config) *Engine {
 		zone:     cmp.Or(cfg.Zone, time.UTC),
 		links:    cfg.Links,
 		state:    cfg.State,
+		nodes:    cfg.Nodes,
 		sandbox:  cfg.Sandbox,
 		firings:  cfg.Firings,
 		limits:   cfg.Limits.withDefaults(),

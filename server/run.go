@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log" //nolint:depguard // net/http takes no other logger
@@ -50,27 +51,19 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 		}
 	}()
 	for _, l := range listeners {
-		if err := s.checkListener(l); err != nil {
+		if err := checkListener(l, s.config.TLS, s.config.InsecureHTTP); err != nil {
 			return err
 		}
 	}
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	hs := &http.Server{
-		Handler:           s.Handler(),
-		TLSConfig:         s.config.TLS,
-		ReadHeaderTimeout: headTimeout,
-		WriteTimeout:      2 * stallTimeout, // an exchange extends it; a body that is not read stalls before
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return base },
-		ConnContext:       withConnection,
-		ConnState:         s.connections.stateChanged,
-		ErrorLog:          log.New(connectionLog{s.config.Log}, "", 0),
-	}
+	hs := newHTTPServer(s.Handler(), s.connections, s.config.Log)
+	hs.TLSConfig = s.config.TLS
+	hs.BaseContext = func(net.Listener) context.Context { return base }
+	bounds := bounds{s.connections, s.config.TLS}
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { ended <- s.serveListener(hs, l) }()
+		go func() { ended <- serveListener(hs, bounds, l) }()
 	}
 	var failure error
 	running := len(listeners)
@@ -90,22 +83,51 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	return failure
 }
 
+// newHTTPServer returns a server without TLS, with the bounds that every one has.
+func newHTTPServer(handler http.Handler, connections *connections, errors zerolog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headTimeout,
+		WriteTimeout:      2 * stallTimeout, // an exchange extends it; a body that is not read stalls before
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnContext:       withConnection,
+		ConnState:         connections.stateChanged,
+		ErrorLog:          plainLog(errors),
+	}
+}
+
+// plainLog returns a log for the library.
+func plainLog(to zerolog.Logger) *log.Logger { return log.New(connectionLog{to}, "", 0) }
+
 // checkListener refuses to let passwords travel in the clear.
-func (s *Server) checkListener(l net.Listener) error {
+func checkListener(l net.Listener, secure *tls.Config, insecure bool) error {
 	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok || s.config.TLS != nil || s.config.InsecureHTTP || addr.IP.IsLoopback() {
+	_, peers := l.(*peerListener)
+	if !ok || peers || secure != nil || insecure || addr.IP.IsLoopback() {
 		return nil
 	}
 	return fmt.Errorf("plain HTTP on %s would show passwords to the network; give a certificate, listen on loopback, or allow insecure HTTP", addr)
 }
 
-func (s *Server) serveListener(hs *http.Server, l net.Listener) error {
+// bounds are what every listener for clients gets.
+type bounds struct {
+	connections *connections
+	secure      *tls.Config // nil: plain HTTP
+}
+
+func serveListener(hs *http.Server, b bounds, l net.Listener) error {
 	_, tcp := l.Addr().(*net.TCPAddr)
-	serve := hs.Serve
-	if s.config.TLS != nil && tcp {
-		serve = func(l net.Listener) error { return hs.ServeTLS(l, "", "") }
+	_, peers := l.(*peerListener)
+	var err error
+	switch {
+	case peers: // has TLS of its own, and as many connections as other nodes need
+		err = hs.Serve(l)
+	case b.secure != nil && tcp:
+		err = hs.ServeTLS(&boundedListener{l, b.connections}, "", "")
+	default:
+		err = hs.Serve(&boundedListener{l, b.connections})
 	}
-	err := serve(&boundedListener{l, s.connections})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -370,7 +370,7 @@ func TestRunRefusesPlainHTTPOnTheNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.checkListener(l); (err == nil) != test.ok {
+		if err := checkListener(l, x.config.TLS, x.config.InsecureHTTP); (err == nil) != test.ok {
 			t.Errorf("%s: %v; want ok %t", test.addr, err, test.ok)
 		}
 		if test.ok {

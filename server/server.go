@@ -147,6 +147,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 // measured and logged.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	now := s.config.Now()
+	r = asAsked(r)
 	x := &exchange{ResponseWriter: w, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}
 	x.id[0] = newRequestID()
 	x.method, x.path = r.Method, r.URL.Path

@@ -46,6 +46,7 @@ type app struct {
 	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       database
 	lost     func() <-chan struct{} // of a database that can be lost: closed then
+	peers    net.Listener           // for what other nodes pass on; nil: there are none
 	contents attach.Keeper
 	rows     *contentrows.Rows // of contents in the database that nodes share; nil: there is none
 	engine   *engine.Engine
@@ -138,7 +139,7 @@ func (a *app) open(ctx context.Context) error {
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
 		},
-		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Filters: jqworker.New(workerCommand),
+		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Nodes: a.nodes(), Filters: jqworker.New(workerCommand),
 		Player: a.player(), Outside: outside, Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
@@ -394,6 +395,9 @@ func (a *app) close() error {
 	}
 	if a.rows != nil {
 		a.rows.Close()
+	}
+	if a.peers != nil {
+		_ = a.peers.Close() // mostly for the second time
 	}
 	if a.db != nil {
 		err = a.db.Close()

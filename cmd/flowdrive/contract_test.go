@@ -218,6 +218,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"me#form", "/dav/Account/me.json", "sam", ""},
 			{"people", "/dav/Account/people.json", "sam", ""},
 			{"server-status", "/dav/Admin/Status.json", "admin", ""},
+			{"node", "/dav/Admin/Nodes/.contents", "admin", "list"},
 			{"app-password#form", "/dav/Account/AppPasswords/phone.json", "", ""},
 			{"app-password#form", "/dav/Account/AppPasswords/.contents", "", "list"},
 			{"calendar-link#form", "/dav/Account/CalendarLinks/phone.json", "", ""},

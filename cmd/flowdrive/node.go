@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"sync/atomic"
 	"time"
@@ -15,10 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 	"flowdrive/server"
 	"flowdrive/store"
 	"flowdrive/store/postgres"
+	"flowdrive/store/sqlite"
 )
 
 // database is what the program needs of a store beside what the engine does.
@@ -34,22 +35,32 @@ type databaseSettings struct {
 	password     secretFlag
 	passwordFile string
 	node         string
+	nodeAddr     string
+	started      time.Time // when this node was
+	retries      int64     // how often the database did not answer
 }
 
 func (s *databaseSettings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.address, "db", "", "URL of a PostgreSQL database, such as postgres://flowdrive@db1,db2/flow (default: SQLite in the data folder)")
 	flags.Var(&s.password, "db-password", "password for --db (configuration file or environment)")
 	flags.StringVar(&s.passwordFile, "db-password-file", "", "file with the password for --db (default: PGPASSWORD or .pgpass)")
-	flags.StringVar(&s.node, "node", "", "name of this node among those of --db (default: the name of the machine)")
+	flags.StringVar(&s.node, "node", "", "name of this node among those of --db (default: the name of the machine, and the port)")
+	flags.StringVar(&s.nodeAddr, "node-addr", "", "host and port on which the other nodes of --db reach this one (default: any port of the host\nof --addr, or of the address by which this node reaches the database)")
 }
 
 // fault says what is wrong with the settings.
 func (s *databaseSettings) fault() error {
 	if s.address == "" {
-		if s.password.text != "" || s.passwordFile != "" || s.node != "" {
-			return usageError{errors.New("--db is missing; without it --db-password, --db-password-file and --node have no effect")}
+		if s.password.text != "" || s.passwordFile != "" || s.node != "" || s.nodeAddr != "" {
+			return usageError{errors.New("--db is missing; without it --db-password, --db-password-file, --node and --node-addr have no effect")}
 		}
 		return nil
+	}
+	if host, _, err := net.SplitHostPort(s.nodeAddr); s.nodeAddr != "" && (err != nil || host == "") {
+		return usageError{fmt.Errorf("--node-addr: %q is not a host and a port by which other machines reach this one, such as 10.0.0.1:8081", s.nodeAddr)}
+	}
+	if s.node != filename.Safe(s.node) {
+		return usageError{fmt.Errorf("--node: %q is not a valid name: it names a file in Admin/Nodes/", s.node)}
 	}
 	if postgres.IsAddress(s.address) && postgres.HasPassword(s.address) {
 		return usageError{fmt.Errorf("--db: %s has a password in it, which others could read; give it by --db-password-file, FLOWDRIVE_DB_PASSWORD, PGPASSWORD or .pgpass", postgres.Redacted(s.address))}
@@ -78,22 +89,106 @@ func (s *databaseSettings) secret() (string, error) {
 
 // openPostgres opens the database of --db, as the active node.
 func (a *app) openPostgres(ctx context.Context) error {
-	s := a.settings.database
+	s := &a.settings.database
 	password, err := s.secret()
 	if err != nil {
 		return err
 	}
-	if s.node == "" {
-		if s.node, err = os.Hostname(); err != nil {
-			return fmt.Errorf("find the name of the machine: %w", err)
-		}
+	name, err := a.settings.nodeName()
+	if err != nil {
+		return err
 	}
-	db, err := postgres.Open(ctx, postgres.Options{Address: s.address, Password: password, Node: s.node, Answer: answerWithin, Now: time.Now})
+	o := postgres.Options{Address: s.address, Password: password, Node: name, Answer: answerWithin, Now: time.Now, Version: version(), Started: s.started, Retries: s.retries}
+	if !a.settings.offline {
+		o.Offer = func(local net.Addr) (*postgres.Leader, error) { return a.offer(ctx, local) }
+	}
+	db, err := postgres.Open(ctx, o)
 	if err != nil {
 		return err
 	}
 	a.db, a.lost = db, db.Lost
 	return nil
+}
+
+// offer listens for what other nodes pass on, and returns how they reach it. local is the
+// address by which this node reaches the database.
+func (a *app) offer(ctx context.Context, local net.Addr) (*postgres.Leader, error) {
+	host, port := "127.0.0.1", "0" // if the database is on this machine
+	if tcp, ok := local.(*net.TCPAddr); ok {
+		host = tcp.IP.String()
+	}
+	if own, _, err := net.SplitHostPort(a.settings.addr); err == nil && own != "" {
+		if ip := net.ParseIP(own); ip == nil || !ip.IsUnspecified() {
+			host = own
+		}
+	}
+	if a.settings.database.nodeAddr != "" {
+		var err error
+		if host, port, err = net.SplitHostPort(a.settings.database.nodeAddr); err != nil {
+			return nil, usageError{fmt.Errorf("--node-addr: %w", err)}
+		}
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, configError{fmt.Errorf("listen for other nodes; --node-addr says where: %w", err)}
+	}
+	_, port, err = net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return nil, closing(l, err)
+	}
+	way, err := server.NewPeerWay(net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, closing(l, err)
+	}
+	if a.peers, err = server.ListenToPeers(l, way); err != nil {
+		return nil, err
+	}
+	return (*postgres.Leader)(way), nil
+}
+
+// nodes returns what tells of the nodes of the database: of PostgreSQL what each has said,
+// of SQLite the only one.
+func (a *app) nodes() func(context.Context) ([]engine.NodeState, error) {
+	if db, ok := a.db.(*postgres.DB); ok {
+		return func(ctx context.Context) (states []engine.NodeState, err error) {
+			nodes, err := db.Nodes(ctx)
+			for _, n := range nodes {
+				states = append(states, engine.NodeState{
+					Name: n.Name, Version: n.Version, Schema: n.Schema, Started: n.Started, LastSeen: n.LastSeen,
+					Offset: n.Offset.Milliseconds(), Leases: n.Leases, Pool: n.Pool, Retries: n.Retries,
+				})
+			}
+			return states, err
+		}
+	}
+	started, connections := time.Now(), 0
+	if db, ok := a.db.(*sqlite.DB); ok {
+		connections = db.Connections()
+	}
+	return func(context.Context) ([]engine.NodeState, error) {
+		name, err := a.settings.nodeName()
+		if err != nil {
+			return nil, err
+		}
+		newest, err := sqlite.NewestSchema()
+		return []engine.NodeState{{Name: name, Version: version(), Schema: newest, Started: started, LastSeen: time.Now(), Leases: 1, Pool: int64(connections)}}, err
+	}
+}
+
+// nodeName returns the name of this node.
+func (s *settings) nodeName() (string, error) {
+	if s.database.node != "" {
+		return s.database.node, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find the name of the machine: %w", err)
+	}
+	_, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return "", fmt.Errorf("--addr: %w", err)
+	}
+	return host + "-" + port, nil
 }
 
 const (
@@ -102,9 +197,10 @@ const (
 	answerWithin = 4 * time.Second
 	// lookAgain is how long a node waits until it looks again whether it can be active.
 	lookAgain = time.Second
-	// refuseWithin is how long requests may take that are refused.
-	refuseWithin = time.Second
 )
+
+// unreached says why a node that stands by does not pass a request on.
+const unreached = "The active node cannot be reached."
 
 // nodeServer serves as one of several nodes on a database: as the active one, or standing
 // by.
@@ -131,6 +227,13 @@ func serveNode(cmd *cobra.Command, s *settings, listener net.Listener) error {
 	n := &nodeServer{cmd: cmd, settings: s, log: newLogger(cmd.ErrOrStderr(), newLogLevel(level)), listener: &sharedListener{TCPListener: tcp}}
 	server.CatchLibraryLog(n.log)
 	n.because("The node is starting.")
+	n.settings.database.started = time.Now()
+	if !cmd.Flags().Changed("data") { // nothing that must stay is in it
+		if s.data, err = os.MkdirTemp("", "flowdrive-node-"); err != nil {
+			return closing(listener, fmt.Errorf("make a folder for what is on its way: %w", err))
+		}
+		defer func() { _ = os.RemoveAll(s.data) }() // the system clears it away if this cannot
+	}
 	scheme := "http"
 	if s.tlsCert != "" {
 		scheme = "https"
@@ -161,14 +264,14 @@ func (n *nodeServer) because(why string) {
 	}
 }
 
-// standBy answers requests with 503 until the node can be the active one, which it returns
-// opened, nil if ctx ended before.
+// standBy passes requests on to the active node until this one can be that, which it
+// returns opened, nil if ctx ended before.
 func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
-	serving, err := n.refuseRequests()
+	passing, stop, err := n.passRequests(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer serving()
+	defer stop()
 	if err := (supervisor{}).ready(); err != nil {
 		return nil, err
 	}
@@ -182,10 +285,13 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 		case ctx.Err() != nil:
 			return nil, nil
 		case errors.Is(err, postgres.ErrStandby):
-			n.because("Another node is active; this one stands by.")
+			n.log.Debug().Err(err).Msg("node: standing by")
+			n.because(unreached)
+			passing.Follow((*server.PeerWay)(postgres.LeaderOf(err)))
 		case postgres.IsRefusal(err):
 			return nil, configError{err}
 		case errs.Is(err, errs.Unavailable):
+			n.settings.database.retries++
 			n.log.Debug().Err(err).Msg("node: the database")
 			n.because("The database does not answer.")
 		default:
@@ -199,50 +305,37 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 	}
 }
 
-// refuseRequests serves, on the listener, that this node is not active, until what it
-// returns is called.
-func (n *nodeServer) refuseRequests() (stop func(), err error) {
+// passRequests serves, on the listener, what the active node answers, until stop is called.
+func (n *nodeServer) passRequests(ctx context.Context) (passing *server.Standby, stop func(), err error) {
 	l, err := n.listener.turn()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	hs := &http.Server{Handler: http.HandlerFunc(n.refuse), ReadHeaderTimeout: 10 * time.Second}
-	serve := hs.Serve
+	proxies, err := n.settings.proxies()
+	if err != nil {
+		return nil, nil, closing(l, err)
+	}
+	cfg := server.StandbyConfig{
+		InsecureHTTP: n.settings.insecureHTTP, TrustedProxies: proxies, Limits: n.settings.limits(), Log: n.log,
+		Why: func() string { return *n.why.Load() },
+	}
 	if n.settings.tlsCert != "" {
 		certificate, err := server.LoadCertificate(n.settings.tlsCert, n.settings.tlsKey)
 		if err != nil {
-			return nil, err
+			return nil, nil, closing(l, err)
 		}
-		hs.TLSConfig = certificate.TLSConfig()
-		serve = func(l net.Listener) error { return hs.ServeTLS(l, "", "") }
+		cfg.TLS = certificate.TLSConfig()
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = serve(l) // it was closed
-	}()
-	return func() {
-		patient, cancel := context.WithTimeout(context.Background(), refuseWithin)
-		defer cancel()
-		if hs.Shutdown(patient) != nil {
-			_ = hs.Close() // what is left are requests that never end
+	passing = server.NewStandby(cfg)
+	serving, end := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- passing.Run(serving, l) }()
+	return passing, func() {
+		end()
+		if err := <-ended; err != nil {
+			n.log.Warn().Err(err).Msg("node: passing requests on")
 		}
-		<-ended
 	}, nil
-}
-
-// refuse answers one request: it is here, and not ready.
-func (n *nodeServer) refuse(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Connection", "close") // the next one may be for the active node
-	if r.URL.Path == "/healthz" {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, "ok\n")
-		return
-	}
-	server.WriteError(w, r, &errs.Error{
-		Kind: errs.Unavailable, Detail: *n.why.Load() + " Nothing was stored; try again in a moment.",
-		Extra: map[string]any{server.ExtraRetryAfter: 1},
-	})
 }
 
 // beActive serves as the active node until ctx ends or the database is lost, which is no

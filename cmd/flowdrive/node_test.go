@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"net/http"
 	"os/exec"
@@ -79,28 +80,20 @@ func (p *program) refused(t *testing.T, method, path, body string) (got *answer)
 	return got
 }
 
-// TestNodesTakeOver: of two nodes one is active, and the other one says that it stands by.
-// If the active one is killed, the other one takes over and has all that was acknowledged.
-// One that was stopped and wakes writes nothing: what it answers is 503, and it stands by.
+// TestNodesTakeOver: of two nodes one is active, and the other one passes on to it what it
+// is asked. If the active one is killed, the other one takes over and has all that was
+// acknowledged. One that was stopped and wakes writes nothing: it passes on, too.
 func TestNodesTakeOver(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
 	one := startNode(t, address, "one")
 	one.awaitReady(t)
 	two := startNode(t, address, "two")
-	eventually(t, time.Minute, func() string {
-		standing := two.refused(t, "GET", "/readyz", "")
-		if !strings.Contains(string(standing.body), "Another node is active") {
-			return standing.String()
-		}
-		return ""
-	})
-	two.must(t, http.StatusOK, "GET", "/healthz", "")
-	two.refused(t, "PUT", "/dav/Documents/admin/x.txt", "x")
+	two.awaitReady(t)
 
 	one.must(t, http.StatusCreated, "PUT", "/dav/Documents/admin/a.txt", "acknowledged")
 	large := strings.Repeat("content", 100<<10) // in rows of its own
-	one.must(t, http.StatusCreated, "PUT", "/dav/Documents/admin/large.txt", large)
+	two.must(t, http.StatusCreated, "PUT", "/dav/Documents/admin/large.txt", large)
 	one.kill()
 	two.awaitReady(t)
 	if got := two.must(t, http.StatusOK, "GET", "/dav/Documents/admin/large.txt", ""); string(got.body) != large {
@@ -121,7 +114,8 @@ func TestNodesTakeOver(t *testing.T) {
 	if err := two.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	two.refused(t, "PUT", "/dav/Documents/admin/a.txt", "older")
+	two.must(t, http.StatusOK, "GET", "/healthz", "")
+	two.awaitReady(t) // it stands by, and passes on
 	if got := three.must(t, http.StatusOK, "GET", "/dav/Documents/admin/a.txt", ""); string(got.body) != "newer" {
 		t.Errorf("after the other one has woken: %q", got.body)
 	}
@@ -172,6 +166,71 @@ func TestDatabaseSettings(t *testing.T) {
 		code := run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, tt.args...), nil, &out, &out)
 		if code != tt.code || !strings.Contains(out.String(), tt.want) || strings.Contains(out.String(), "secret-word") {
 			t.Errorf("%q: exit code %d\n%s", tt.args, code, &out)
+		}
+	}
+}
+
+// TestThreeNodes: whichever node is asked, the active one answers: what one node has
+// acknowledged, each shows. Refusals keep their reason, events come as they happen, and
+// each node tells of all.
+func TestThreeNodes(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	nodes := []*program{startNode(t, address, "one")}
+	nodes[0].awaitReady(t)
+	nodes = append(nodes, startNode(t, address, "two"), startNode(t, address, "three"))
+	for _, n := range nodes {
+		n.awaitReady(t)
+	}
+
+	// Events that a node passes on.
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, nodes[2].base+"/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth("admin", adminPassword)
+	stream, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+
+	// Reads at once, of what was acknowledged elsewhere.
+	for i := range 60 {
+		path, text := "/dav/Documents/admin/"+strconv.Itoa(i%7)+".txt", strconv.Itoa(i)
+		status := http.StatusCreated
+		if i >= 7 {
+			status = http.StatusNoContent
+		}
+		nodes[i%3].must(t, status, "PUT", path, text)
+		if got := nodes[(i+1)%3].must(t, http.StatusOK, "GET", path, ""); string(got.body) != text {
+			t.Fatalf("%s: %q, want %q", path, got.body, text)
+		}
+	}
+	lines := bufio.NewScanner(stream.Body)
+	for told := false; !told && lines.Scan(); {
+		told = strings.Contains(lines.Text(), "/dav/Documents/admin/6.txt")
+	}
+	if lines.Err() != nil {
+		t.Error(lines.Err())
+	}
+
+	for _, n := range nodes {
+		refused, err := n.do(t.Context(), "PUT", "/dav/Workflow/Schedule/x.json", `{"route": "none"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if refused.status != http.StatusUnprocessableEntity || refused.line == "422 Unprocessable Entity" {
+			t.Errorf("a refusal: %q", refused.line)
+		}
+		for _, name := range []string{"one", "two", "three"} {
+			n.must(t, http.StatusOK, "GET", "/dav/Admin/Nodes/"+name+".json", "")
+		}
+	}
+	got := nodes[1].must(t, http.StatusOK, "GET", "/dav/Admin/Nodes/two.json", "")
+	for _, want := range []string{`"name": "two"`, `"leases": 0`, `"pool": 1`, `"clockOffsetMs": `} {
+		if !strings.Contains(string(got.body), want) {
+			t.Errorf("%s is missing in\n%s", want, got.body)
 		}
 	}
 }

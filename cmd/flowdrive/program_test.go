@@ -156,6 +156,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	line   string // the status line
 }
 
 func (a *answer) String() string {
@@ -186,7 +187,7 @@ func (p *program) do(ctx context.Context, method, path, body string, headers ...
 		return nil, err
 	}
 	defer resp.Body.Close()
-	a := &answer{status: resp.StatusCode, header: resp.Header}
+	a := &answer{status: resp.StatusCode, header: resp.Header, line: resp.Status}
 	a.body, err = io.ReadAll(resp.Body)
 	return a, err
 }

@@ -62,7 +62,15 @@ func serveApp(ctx context.Context, cmd *cobra.Command, a *app, listener net.List
 		}
 		*greeted = true
 		return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
-	}, listener)
+	}, a.with(listener)...)
+}
+
+// with returns a listener with that for other nodes, if there are others.
+func (a *app) with(l net.Listener) []net.Listener {
+	if a.peers == nil {
+		return []net.Listener{l}
+	}
+	return []net.Listener{l, a.peers}
 }
 
 func closing(c io.Closer, err error) error {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,10 +38,24 @@ const (
 type Options struct {
 	Address  string        // postgres://user@host/database
 	Password string        // "": as libpq finds it
-	Node     string        // the name of this node, which others are told
+	Node     string        // the name of this node, which others are told; "" for what is not listed as one
 	Readers  int           // connections that read; 4
 	Answer   time.Duration // within which the database must answer; 5 s
 	Now      func() time.Time
+
+	// Offer returns how other nodes reach this one, when it becomes the active one; nil:
+	// they do not. It is given the address by which this node reaches the database.
+	Offer func(local net.Addr) (*Leader, error)
+
+	Version string    // of the program, which others are told
+	Started time.Time // when the program was, which others are told
+	Retries int64     // how often the database had to be tried again, which others are told
+}
+
+// Leader is how the active node is reached.
+type Leader struct {
+	Address          string // host and port
+	Certificate, Key []byte
 }
 
 func (o Options) withDefaults() Options {
@@ -71,6 +86,32 @@ type DB struct {
 // ErrStandby says that another node is active.
 var ErrStandby = errs.New(errs.Unavailable, "Another node is active; this one stands by.")
 
+// standby is ErrStandby with the node that is active.
+type standby struct {
+	leader  *Leader
+	unheard error // why others do not know of this node: the program of the active one is an older one
+}
+
+// Error implements error.
+func (s standby) Error() string {
+	if s.unheard != nil {
+		return fmt.Sprintf("%v (it does not know of this one: %v)", ErrStandby, s.unheard)
+	}
+	return ErrStandby.Error()
+}
+
+// Unwrap returns ErrStandby.
+func (s standby) Unwrap() error { return ErrStandby }
+
+// LeaderOf returns how the active node is reached, of an error that is ErrStandby; nil if
+// that is not known.
+func LeaderOf(err error) *Leader {
+	if s, ok := errors.AsType[standby](err); ok {
+		return s.leader
+	}
+	return nil
+}
+
 // Open opens the database and makes this node the active one. It brings the schema up to
 // date. It returns ErrStandby if another node is active, an error for which IsRefusal is
 // true if waiting mends nothing, and otherwise errs.Unavailable if the database does not
@@ -96,7 +137,7 @@ func (db *DB) open(ctx context.Context) error {
 	if err := migrate(ctx, db.opts, db.tenure.c); err != nil {
 		return err
 	}
-	if err := db.tenure.begin(ctx, db.opts.Node); err != nil {
+	if err := db.tenure.begin(ctx, db.opts); err != nil {
 		return err
 	}
 	writer, err := db.connect(ctx, to)
@@ -194,6 +235,10 @@ func (db *DB) keep(ctx context.Context) {
 			return
 		case <-ticker.C:
 			if err := db.tenure.say(ctx); err != nil && ctx.Err() == nil {
+				db.lose(err)
+				continue
+			}
+			if err := db.tenure.register(ctx, db.opts, 1, 1+len(db.conns)); err != nil && ctx.Err() == nil {
 				db.lose(err)
 			}
 		}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"strconv"
 	"sync/atomic"
@@ -28,11 +29,13 @@ const (
 	isFlowdrive = `SELECT count(*), count(*) FILTER (WHERE relname = 'goose_db_version'), count(*) FILTER (WHERE relname = 'tenure')
 		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`
 
-	beginTenure = `UPDATE tenure SET epoch = epoch + 1, node = $1, since = now() WHERE one = 1 RETURNING epoch`
+	beginTenure = `UPDATE tenure SET epoch = epoch + 1, node = $1, since = now(), address = $2, certificate = decode($3, 'hex'), key = decode($4, 'hex') WHERE one = 1 RETURNING epoch`
+	whoIsActive = `SELECT address, encode(certificate, 'hex'), encode(key, 'hex') FROM tenure WHERE one = 1`
 	sayTenure   = `SELECT epoch FROM tenure WHERE one = 1`
 )
 
-// takeTenure takes the lock. It returns ErrStandby if another session has it.
+// takeTenure takes the lock. It returns ErrStandby if another session has it, with how its
+// node is reached.
 func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, error) {
 	lasting := to.Copy()
 	lasting.RuntimeParams["idle_session_timeout"] = strconv.FormatInt(tenureLasts.Milliseconds(), 10)
@@ -44,7 +47,8 @@ func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, err
 	t.heard(t.now())
 	taken, err := t.number(ctx, takeLock)
 	if err == nil && taken == 0 {
-		err = ErrStandby
+		unheard := t.register(ctx, o, 0, 1)
+		err = standby{t.leader(ctx), unheard}
 	}
 	if err != nil {
 		return nil, errors.Join(failure("take the lock of the database", err), t.c.Close())
@@ -54,10 +58,40 @@ func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, err
 
 func (t *tenure) heard(at time.Time) { t.said.Store(&at) }
 
-// begin takes the next number. It waits for a transaction of the node before.
-func (t *tenure) begin(ctx context.Context, node string) (err error) {
-	t.epoch, err = t.number(ctx, beginTenure, node)
+// begin takes the next number, and says how this node is reached. It waits for a transaction
+// of the node before.
+func (t *tenure) begin(ctx context.Context, o Options) error {
+	var way Leader
+	if o.Offer != nil {
+		offered, err := o.Offer(t.c.pg.Conn().LocalAddr())
+		if err != nil {
+			return err
+		}
+		way = *offered
+	}
+	var err error
+	t.epoch, err = t.number(ctx, beginTenure, o.Node, way.Address, hex.EncodeToString(way.Certificate), hex.EncodeToString(way.Key))
+	if err == nil {
+		err = t.register(ctx, o, 1, 2+o.Readers)
+	}
 	return failure("become the active node", err)
+}
+
+// leader returns how the active node is reached, nil if nobody can tell: it is becoming
+// that, or its program is an older one.
+func (t *tenure) leader(ctx context.Context) *Leader {
+	result := t.c.pg.ExecParams(ctx, whoIsActive, nil, nil, nil, nil).Read()
+	if result.Err != nil || len(result.Rows) != 1 || len(result.Rows[0][0]) == 0 {
+		return nil
+	}
+	l := &Leader{Address: string(result.Rows[0][0])}
+	var certificateErr, keyErr error
+	l.Certificate, certificateErr = hex.DecodeString(string(result.Rows[0][1]))
+	l.Key, keyErr = hex.DecodeString(string(result.Rows[0][2]))
+	if certificateErr != nil || keyErr != nil {
+		return nil
+	}
+	return l
 }
 
 // say says that this node is there, and looks whether it still is the active one.

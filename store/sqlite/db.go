@@ -153,6 +153,10 @@ func create(path string) error {
 	return failure("create the database file", errors.Join(err, dir.Close()))
 }
 
+// Connections returns how many connections the database has: one that writes, and those
+// that read.
+func (db *DB) Connections() int { return 1 + db.opts.Readers }
+
 // Close closes the database. It must not be called before Run has returned
 // and every View has. Units that wait are answered with errs.Unavailable.
 func (db *DB) Close() error {

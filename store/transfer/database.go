@@ -43,7 +43,7 @@ const (
 // isOwn reports whether a table belongs to the database: the notes of goose, which node is
 // active, and contents, which are copied from place to place.
 func isOwn(name string) bool {
-	return slices.Contains([]string{"goose_db_version", versionsAside, "tenure", "content_parts", "content_location", copyingTable}, name)
+	return slices.Contains([]string{"goose_db_version", versionsAside, "tenure", "nodes", "content_parts", "content_location", copyingTable}, name)
 }
 
 // isSeeded reports whether a table has a row from the beginning.
