@@ -38,10 +38,10 @@ func (e *Server) Nodes(ctx context.Context, by identity.Principal) ([]Resource, 
 		return nil, err
 	}
 	all := make([]Resource, 0, len(nodes))
-	for _, n := range nodes {
+	for i, n := range nodes {
 		n.Started, n.LastSeen = n.Started.UTC().Truncate(time.Second), n.LastSeen.UTC().Truncate(time.Second)
 		form := document.Indent(document.Line(&n))
-		all = append(all, Resource{Name: n.Name, Form: form, FormETag: change.SourceETag(form), Modified: n.LastSeen, Own: true})
+		all = append(all, Resource{Seq: int64(i + 1), Name: n.Name, Form: form, FormETag: change.SourceETag(form), Modified: n.LastSeen, Own: true})
 	}
 	return all, nil
 }

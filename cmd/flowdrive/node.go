@@ -175,7 +175,8 @@ func (a *app) nodes() func(context.Context) ([]engine.NodeState, error) {
 	}
 }
 
-// nodeName returns the name of this node.
+// nodeName returns the name of this node: the given one, else that of the machine with
+// the port that it listens on.
 func (s *settings) nodeName() (string, error) {
 	if s.database.node != "" {
 		return s.database.node, nil
@@ -184,11 +185,10 @@ func (s *settings) nodeName() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the name of the machine: %w", err)
 	}
-	_, port, err := net.SplitHostPort(s.addr)
-	if err != nil {
-		return "", fmt.Errorf("--addr: %w", err)
+	if _, port, err := net.SplitHostPort(s.addr); err == nil {
+		host += "-" + port
 	}
-	return host + "-" + port, nil
+	return host, nil
 }
 
 const (
