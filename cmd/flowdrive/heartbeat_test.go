@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,22 +22,39 @@ func TestServerHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log := &watched{}
+		var mu sync.Mutex // held by the test but while time passes
+		mu.Lock()
 		var noted []string
 		var ill, refused error
 		sent := 0
 		h := &heartbeat{
 			every: time.Minute, log: zerolog.New(log),
-			well: func(context.Context) error { return ill },
-			send: func(context.Context) error { sent++; return refused },
-			note: func(part engine.ServerPart, text string) { noted = append(noted, string(part)+": "+text) },
+			well: func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				return ill
+			},
+			send: func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				sent++
+				return refused
+			},
+			note: func(part engine.ServerPart, text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				noted = append(noted, string(part)+": "+text)
+			},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- h.run(ctx) }()
 		pass := func(d time.Duration, wantSent int, wantNoted ...string) {
 			t.Helper()
+			mu.Unlock()
 			<-time.After(d)
 			synctest.Wait()
+			mu.Lock()
 			if sent != wantSent {
 				t.Errorf("after %v: %d were sent, want %d", d, sent, wantSent)
 			}
@@ -60,6 +78,7 @@ func TestServerHeartbeat(t *testing.T) {
 				t.Errorf("%q is said %d times:\n%s", text, n, log.String())
 			}
 		}
+		mu.Unlock()
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
