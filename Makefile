@@ -72,8 +72,8 @@ shots: ## dist/shots: a picture of every page, in light, in dark and as on a pho
 	@FLOWDRIVE_BROWSER=BrowserShots FLOWDRIVE_SHOTS="$(CURDIR)/dist/shots" FLOWDRIVE_SHOTS_OF="$(SHOTS_OF)" .ci/browser.sh
 
 .PHONY: torture
-torture: ## kill servers under load for TIME (10m), and judge what clients were told; FLOWDRIVE_TEST_SEED repeats a run
-	FLOWDRIVE_TORTURE=$(TIME) go test -count=1 -timeout=0 -v -run='Killed|Stopped|Histories' ./cmd/flowdrive
+torture: ## kill servers under load, and let the power fail, for TIME (10m), and judge what clients were told; FLOWDRIVE_TEST_SEED repeats a run
+	FLOWDRIVE_TORTURE=$(TIME) go test -count=1 -timeout=0 -v -run='Killed|Stopped|Histories|PowerLost' ./cmd/flowdrive
 
 .PHONY: cover
 cover: ## coverage by function, and of the whole; cover.prof for "go tool cover -html"

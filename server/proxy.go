@@ -70,6 +70,18 @@ func forwarded(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), true
 }
 
+// noteProxy says once in the log that requests come over a proxy which the settings do
+// not name: all its clients are one address, and who guesses passwords there makes the
+// others wait. A peer far away can be anybody who says so.
+func (s *Server) noteProxy(peer netip.Addr, h http.Header) {
+	if s.proxies.trust(peer) || !isForwarded(h) || !peer.IsLoopback() && !peer.IsPrivate() {
+		return
+	}
+	s.unnamed.Do(func() {
+		s.config.Log.Warn().Stringer("address", peer).Msg("server: requests come over a proxy that --trusted-proxy does not name; all its clients count as one address, so that one client's failed log-ins make the others wait")
+	})
+}
+
 // viaProxy reports whether the request came over a proxy.
 func (s *Server) viaProxy(x *exchange, r *http.Request) bool {
 	return s.proxies.trust(x.peer) || isForwarded(r.Header)

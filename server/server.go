@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,6 +87,7 @@ type Server struct {
 	config  Config
 	proxies proxies
 	names   map[string]bool // see checkHost
+	unnamed sync.Once       // see noteProxy
 	metrics *metrics
 	scrape  http.Handler
 	version []byte
@@ -157,6 +159,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	x.connection = connectionOf(r)
 	x.peer = addrOf(r.RemoteAddr)
 	x.client = s.proxies.clientOf(x.peer, r.Header)
+	s.noteProxy(x.peer, r.Header)
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	defer s.end(x, r)
 	if r.Body != nil && r.Body != http.NoBody {

@@ -140,3 +140,34 @@ func TestClientOf(t *testing.T) {
 		}
 	}
 }
+
+// TestUnnamedProxy: that a proxy next door is not named by the settings is said once, and
+// not because somebody far away says so.
+func TestUnnamedProxy(t *testing.T) {
+	t.Parallel()
+	const said = "a proxy that --trusted-proxy does not name"
+	x := newRig(t, func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")} })
+	ask := func(peer, header string) int {
+		r := request("GET", "/dav/", "")
+		r.RemoteAddr = peer
+		if header != "" {
+			r.Header.Set(header, "203.0.113.9")
+		}
+		x.do(r)
+		return strings.Count(x.log.String(), said)
+	}
+	for _, test := range []struct {
+		peer, header string
+		want         int
+	}{
+		{"127.0.0.1:1", "", 0},
+		{"198.51.100.7:1", "X-Forwarded-For", 0},
+		{"10.1.2.3:1", "X-Forwarded-For", 0},
+		{"10.2.2.3:1", "X-Forwarded-For", 1},
+		{"127.0.0.1:1", "Forwarded", 1},
+	} {
+		if got := ask(test.peer, test.header); got != test.want {
+			t.Errorf("from %s with %q: said %d times, want %d", test.peer, test.header, got, test.want)
+		}
+	}
+}

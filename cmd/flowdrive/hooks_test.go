@@ -391,6 +391,8 @@ func TestHookFaults(t *testing.T) {
 			`{"verify": {"secret": "x"}}`:                                        "/verify/scheme",
 			`{"verify": {"scheme": "none", "secret": "x"}}`:                      "/verify/secret",
 			`{"verify": {"scheme": "github", "secret": "x", "header": "X-A"}}`:   "/verify/header",
+			`{"verify": {"scheme": "hmac", "secret": "x", "header": "X\r\nY"}}`:  "/verify/header",
+			`{"deliver": {"label": "L", "case": {"header": "a b"}}}`:             "/deliver/case/header",
 			`{"headers": ["X A"]}`:                                               "/headers/0",
 			`{"headers": ["Authorization"]}`:                                     "/headers/0",
 			`{"rate": "often"}`:                                                  "/rate",

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -199,7 +201,16 @@ func readVerify(v document.Value) Verify {
 	if out.Header != "" && out.Scheme != webhook.HMAC {
 		header.Fail(errs.CodeConflict, "goes with the scheme hmac only; the others have headers of their own")
 	}
+	checkHeader(header, out.Header)
 	return out
+}
+
+// checkHeader refuses what no request can have as a header, so that a hook would never
+// find it.
+func checkHeader(v document.Value, name string) {
+	if name != "" && !httpguts.ValidHeaderFieldName(name) {
+		v.Fail(errs.CodeFormat, "is not a valid name of a header")
+	}
 }
 
 // secretHeaders are headers that must not become XATTRs: they hold what proves who
@@ -245,6 +256,7 @@ func readDeliver(v document.Value) *Deliver {
 	}
 	of.Only("header", "query", "json")
 	of.Get("header").Text(&d.Case.Header, 100)
+	checkHeader(of.Get("header"), d.Case.Header)
 	of.Get("query").Text(&d.Case.Query, 100)
 	of.Get("json").Text(&d.Case.JSON, 500)
 	n := 0
