@@ -17,7 +17,7 @@ end_session() {
 
 programs=$work/programs
 mkdir -p "$programs"
-if ! (cd "$programs" && apt-get download -q nginx apache2-bin libapr1 libaprutil1 && for d in ./*.deb; do dpkg -x "$d" .; done) >"$work/out" 2>&1; then
+if ! (cd "$programs" && apt-get download -q nginx caddy apache2-bin libapr1 libaprutil1 && for d in ./*.deb; do dpkg -x "$d" .; done) >"$work/out" 2>&1; then
 	skip proxies "apt-get cannot download them: $(tail -n 1 "$work/out")"
 	finish
 fi
@@ -60,6 +60,16 @@ run_apache() {
 		fitted "$root/contrib/proxies/apache.conf" | sed "/^\tSSL/d; s|^<VirtualHost .*|<VirtualHost 127.0.0.1:$plain>|"
 	} >"$work/apache.conf"
 	exec "$programs/usr/sbin/apache2" -f "$work/apache.conf" -DFOREGROUND
+}
+
+run_caddy() {
+	{
+		printf '{\n\tadmin off\n\tauto_https off\n\tstorage file_system %s/caddy\n}\n' "$work"
+		fitted "$root/contrib/proxies/Caddyfile" | sed "s|^127.0.0.1 {|https://127.0.0.1:$secure {\n\tbind 127.0.0.1\n\ttls $work/flow.pem $work/flow.key|"
+		# With plain HTTP as well, for litmus.
+		fitted "$root/contrib/proxies/Caddyfile" | sed "s|^127.0.0.1 {|http://127.0.0.1:$plain {\n\tbind 127.0.0.1|"
+	} >"$work/Caddyfile"
+	HOME=$work exec "$programs/usr/bin/caddy" run --config "$work/Caddyfile" --adapter caddyfile
 }
 
 declare -A tests=([basic]=16 [copymove]=13 [props]=30 [locks]=41 [http]=4)
@@ -129,4 +139,5 @@ through() {
 
 through nginx
 through apache
+through caddy
 finish
