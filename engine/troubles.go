@@ -31,6 +31,7 @@ type trouble struct {
 	Instant time.Time     `json:"instant,omitzero"`
 	Told    []identity.ID `json:"told"` // who is told when it is mended
 	Skips   bool          `json:"skips,omitempty"`
+	Like    *likeBefore   `json:"like,omitempty"` // it was not told of, since an earlier one was
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`
@@ -177,8 +178,16 @@ func (t *notifier) beginTrouble(n named) error {
 	if err != nil {
 		return err
 	}
-	n.addTold(t.accounts.Table(), people)
+	if n.Like, err = t.toldBefore(&n); err != nil {
+		return err
+	}
+	if n.Like == nil {
+		n.addTold(t.accounts.Table(), people)
+	}
 	row := &store.Trouble{CaseID: t.change.row.ID, Name: n.name, Due: againAt(now), Data: document.Line(&n.trouble)}
+	if n.Like != nil {
+		row.Due = n.Like.again(now)
+	}
 	if known, err := t.addTrouble(t.tx, row); known || err != nil {
 		return err
 	}
@@ -187,7 +196,9 @@ func (t *notifier) beginTrouble(n named) error {
 	if n.What == notice.WhatFailed {
 		t.tellInstead(told)
 	}
-	t.notices = append(t.notices, told)
+	if n.Like == nil {
+		t.notices = append(t.notices, told)
+	}
 	return nil
 }
 
@@ -282,6 +293,9 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 		}
 		if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
 			return err
+		}
+		if told.Like != nil {
+			continue // nobody was told of it
 		}
 		if told.What == notice.WhatDelayed && t.hasFailed(strings.TrimPrefix(rows[i].Name, troubleDelay)) {
 			continue // that is told
@@ -385,6 +399,13 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 	}
 	c := &caseChange{row: *h.row, after: h.core, was: h.core, route: h.route.Compiled}
 	t := &notifier{decider: e, tx: tx, change: c, posted: int(now.Unix()), at: now}
+	if like, err := t.stillLike(told.Like, row.Name); like || err != nil {
+		if err != nil {
+			return err
+		}
+		return tx.Write().Troubles().Update(row)
+	}
+	told.Like = nil
 	kind := told.What.Kind()
 	var people []notice.Person
 	if name, isTask := strings.CutPrefix(row.Name, troubleNobody); isTask && !e.stillUnstaffed(c, name) {
