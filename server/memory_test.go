@@ -75,7 +75,13 @@ func TestRoomEndsWithTheRequest(t *testing.T) {
 			}
 			panic("a fault")
 		})
+		c.Pages = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if err := Weigh(r.Context(), 70); err != nil || m.used != 70 || m.by[0] != 70 {
+				t.Errorf("a page: %v; %d bytes are held, %v", err, m.used, m.by)
+			}
+		})
 	})
+	x.do(request("POST", "/login", "name=ann"))
 	for range 3 {
 		if w := x.do(request("GET", "/dav/", "")); w.Code != 500 {
 			t.Errorf("%d %s", w.Code, w.Body)

@@ -89,6 +89,7 @@ func (s *Server) servePages(x *exchange, r *http.Request) error {
 	if s.resume(x, r) {
 		x.reads = tells(r.Method)
 	}
+	x.room = s.roomOf(x.principal.ID)
 	if err := s.withinRate(x); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,8 @@ type rig struct {
 	clock  *clock.Sandbox
 	http   *httptest.Server
 	wall   func() time.Time // the machine's clock, as the engine asks it
+
+	weighed atomic.Int64 // what the last form that was sent may hold in memory
 }
 
 // password is everybody's.
@@ -114,6 +117,10 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 		},
 		Sessions: g.engine.Accounts, Factors: g.engine.Accounts, Principal: server.PrincipalOf, RequestID: func(context.Context) string { return "0123456789abcdef" },
 		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
+		Weigh: func(ctx context.Context, bytes int64) error {
+			g.weighed.Store(bytes)
+			return server.Weigh(ctx, bytes)
+		},
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,8 +44,11 @@ type notice struct {
 // noticeItem is one of several things that a notice tells of.
 type noticeItem struct{ Link, Name, Text string }
 
-// mostForm bounds the body of a form without files.
-const mostForm = 2 << 20
+// The bounds of the body of a form without files.
+const (
+	mostForm      = 2 << 20
+	mostLogInForm = 16 << 10 // of what anybody may send
+)
 
 // submit does what a form of the page asks. If the drive refuses it, the page is drawn
 // again with what was typed and the faults.
@@ -87,10 +91,26 @@ func (p *pages) submit(x *visit, g page) error {
 	return x.redirect(x.landing(a.to))
 }
 
-// parseForm reads the fields of the form that was sent.
+// parseForm reads the fields of the form that was sent. It has room in memory for what
+// a session sends: the body and the fields that are made of it. What comes without one
+// is small.
 func (x *visit) parseForm() error {
-	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, mostForm)
+	limit := int64(mostLogInForm)
+	if x.by.ID != 0 {
+		limit = mostForm
+		length := limit
+		if x.r.ContentLength >= 0 {
+			length = min(x.r.ContentLength, limit)
+		}
+		if err := x.Weigh(x.r.Context(), 4*length); err != nil {
+			return err
+		}
+	}
+	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, limit)
 	if err := x.r.ParseForm(); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return errs.New(errs.TooLarge, "The form is larger than %d KiB, the most that is taken here.", limit>>10)
+		}
 		return &errs.Error{Kind: errs.BadParameter, Detail: "The form cannot be read.", Err: err}
 	}
 	for _, values := range x.r.PostForm {

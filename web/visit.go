@@ -221,7 +221,9 @@ func (x *visit) explain(err error) *errs.Error {
 	if e := asProblem(err); e != nil {
 		return e
 	}
-	x.Log.Error().Err(err).Str("request_id", x.RequestID(x.r.Context())).Msg("web: a page failed")
+	if x.r.Context().Err() == nil { // somebody still waits for it
+		x.Log.Error().Err(err).Str("request_id", x.RequestID(x.r.Context())).Msg("web: a page failed")
+	}
 	return errs.New(errs.Internal, "Something failed on the server; its log says more.")
 }
 

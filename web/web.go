@@ -34,8 +34,8 @@ import (
 	"flowdrive/internal/link"
 )
 
-// Config is what the pages are made of. All fields but Sandbox, Clock and
-// Metrics are required.
+// Config is what the pages are made of. All fields but Sandbox, Clock, Metrics and Weigh
+// are required.
 type Config struct {
 	Queries Queries
 	Drive   http.Handler // acts as the principal of the request's context
@@ -50,6 +50,10 @@ type Config struct {
 	Clock   http.Handler // answers /clock; nil: this is no sandbox
 
 	Metrics prometheus.Gatherer // the figures of the server; nil: they are not shown
+
+	// Weigh lets a request hold so many bytes in memory, all in all; nil: as many as it
+	// likes. Its error is the request's.
+	Weigh func(ctx context.Context, bytes int64) error
 
 	// LogIn checks a name and password: errs.LogIn, errs.TooMany.
 	LogIn    func(ctx context.Context, name, password string) (identity.Principal, error)
@@ -122,6 +126,9 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	if p.templates, err = p.parseTemplates(); err != nil {
 		return nil, err
+	}
+	if p.Weigh == nil {
+		p.Weigh = func(context.Context, int64) error { return nil }
 	}
 	for _, g := range p.all() {
 		p.built[firstSegment(g.pattern)] = true
