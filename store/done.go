@@ -27,5 +27,5 @@ type DoneReader interface {
 // DoneWriter writes what users have performed.
 type DoneWriter interface {
 	InsertDone(d *DoneTask) error
-	DeleteDoneBefore(before time.Time, limit int) error // at most so many
+	DeleteDoneBefore(before time.Time, limit int) error // at most so many, and those of the last instant
 }

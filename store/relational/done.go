@@ -23,9 +23,11 @@ var (
 	selectDone = `SELECT ` + doneTable.list("") + ` FROM done_tasks WHERE user_id = ?1 AND time > ?2 ORDER BY time DESC, case_id DESC, seq DESC LIMIT ?3`
 )
 
+// deleteDoneBefore costs one look at the index if nothing is old, which is so at nearly
+// every performance. A row-value IN costs a table of its own each time.
 const deleteDoneBefore = `
-	DELETE FROM done_tasks WHERE (user_id, time, case_id, seq) IN (
-		SELECT user_id, time, case_id, seq FROM done_tasks WHERE time < ?1 ORDER BY time LIMIT ?2)`
+	DELETE FROM done_tasks WHERE time <= coalesce(
+		(SELECT time FROM done_tasks WHERE time < ?1 ORDER BY time LIMIT 1 OFFSET ?2), ?1 - 1)`
 
 // Done returns what the user has performed after an instant, the newest first.
 func (r caseReader) Done(user identity.ID, after time.Time, limit int) (all []store.DoneTask, err error) {
@@ -39,8 +41,9 @@ func (t caseWriter) InsertDone(d *store.DoneTask) error {
 	return Failure("note what a user has performed", err)
 }
 
-// DeleteDoneBefore forgets what users have performed before, at most limit rows.
+// DeleteDoneBefore forgets what users have performed before, at most limit rows and
+// those of the same instant as the last of them.
 func (t caseWriter) DeleteDoneBefore(before time.Time, limit int) error {
-	_, err := t.c.Exec(deleteDoneBefore, before.UnixMilli(), limit)
+	_, err := t.c.Exec(deleteDoneBefore, before.UnixMilli(), limit-1)
 	return Failure("forget what users have performed", err)
 }

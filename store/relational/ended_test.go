@@ -97,4 +97,13 @@ func TestDone(t *testing.T) {
 	same(t, "late", []int64{2}, list(noon().Add(90*time.Minute)))
 	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().DeleteDoneBefore(noon().Add(2*time.Hour), 10) })
 	same(t, "left", []int64{2}, list(noon()))
+
+	// A limit leaves the rest to the next time, and never stops at one instant.
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().DeleteDoneBefore(noon().Add(4*time.Hour), 1) })
+	same(t, "the limit deletes the oldest", []int64(nil), list(noon()))
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().InsertDone(done(4, sam)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().DeleteDoneBefore(noon().Add(5*time.Hour), 1) })
+	same(t, "ann's is older", []int64{4}, list(noon()))
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().DeleteDoneBefore(noon().Add(5*time.Hour), 1) })
+	same(t, "none is left", []int64(nil), list(noon()))
 }
