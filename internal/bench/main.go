@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strings"
 )
 
@@ -44,6 +45,7 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&cfg.Dir, "dir", "", "folder for the data, on the disk to be measured (default: the system's for temporary files)")
 	flags.StringVar(&cfg.Program, "program", "", "file of the program that P13 and P14 start; without it they are left out")
 	jsonFile := flags.String("json", "", "file for the figures of all rounds as JSON")
+	profile := flags.String("cpuprofile", "", "file for a CPU profile of the whole run, limits included")
 	old := flags.String("compare", "", "file of an earlier -json, to be compared with that of the argument; nothing is measured")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -57,7 +59,12 @@ func command(ctx context.Context, args []string) (err error) {
 	if *only != "" {
 		cfg.Only = strings.Split(*only, ",")
 	}
+	stop, err := profileTo(*profile)
+	if err != nil {
+		return err
+	}
 	report, err := Run(ctx, cfg)
+	err = errors.Join(err, stop())
 	if report == nil {
 		return err
 	}
@@ -70,4 +77,22 @@ func command(ctx context.Context, args []string) (err error) {
 		return errors.Join(err, createErr)
 	}
 	return errors.Join(err, report.WriteJSON(file), file.Close())
+}
+
+// profileTo begins a CPU profile, and returns what ends it. "" means none.
+func profileTo(path string) (stop func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return file.Close()
+	}, nil
 }
