@@ -18,7 +18,8 @@ import (
 )
 
 // toldAfter is for how long a destination may fail before administrators are told,
-// if it does not fail for good before.
+// if it does not fail for good before. They are told as soon as the next attempt is not
+// made within that time.
 const toldAfter = time.Hour
 
 // destinationRecord is what is kept of a destination that fails.
@@ -135,13 +136,22 @@ func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, 
 		record.Lost++
 	}
 	again := record.Told && now.Sub(record.At) >= toldAgainAfter
-	if again || !record.Told && (given || now.Sub(record.Since) >= toldAfter) {
+	if again || !record.Told && (given || nextAttempt(row, now).Sub(record.Since) >= toldAfter) {
 		if err := e.tellOfWay(tx, w, wayNews{destinationRecord: record, kind: notice.KindFailure, again: again, now: now}); err != nil {
 			return err
 		}
 		record.Told, record.At = true, now
 	}
 	return tx.Write().Settings().Put(recordKey(w.id), string(document.Line(record)))
+}
+
+// nextAttempt returns when a delivery of which an attempt has failed is tried again, now
+// if it is not: a way that fails for longer than toldAfter is known before that is over.
+func nextAttempt(row *store.OutboxRow, now time.Time) time.Time {
+	if row.Due.After(now) {
+		return row.Due
+	}
+	return now
 }
 
 // noteSuccess notes that a delivery has got through.

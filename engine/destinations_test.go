@@ -129,14 +129,23 @@ func TestWaysOfTelling(t *testing.T) {
 		w.clock.Set(clock.Real{}.Now())
 		w.as("bob").mustPutMe(`{"email": "bob@example.org"}`)
 
-		// What may pass by itself is told after an hour, and not by mail if it is
+		// What may pass by itself is told within an hour, and not by mail if it is
 		// the mail server.
+		room.set("slack-1", errors.New("POST https://hooks.slack.com answered 503 Service Unavailable"))
+		same(t, "a destination is overloaded", start(), []string(nil))
+		await(20 * time.Minute)
+		same(t, "for 20 minutes", room.ofWays(), []string(nil))
+		await(40 * time.Minute)
+		same(t, "for an hour", room.ofWays(), all("do not arrive: "+slack, "ntfy-2", "root@example.org"))
+		room.set("slack-1", nil)
+		await(2 * time.Hour)
+		same(t, "it is mended", room.ofWays(), all("arrive again: "+slack, "ntfy-2", "root@example.org"))
 		room.set("mail", errors.New("connection refused"))
 		same(t, "the mail server fails", start(), []string(nil))
-		await(30 * time.Minute)
-		same(t, "for half an hour", room.ofWays(), []string(nil))
-		await(2 * time.Hour)
-		same(t, "when it was tried after an hour", room.ofWays(), all("do not arrive: "+server, "ntfy-2", "slack-1"))
+		await(20 * time.Minute)
+		same(t, "for 20 minutes", room.ofWays(), []string(nil))
+		await(40 * time.Minute)
+		same(t, "for an hour", room.ofWays(), all("do not arrive: "+server, "ntfy-2", "slack-1"))
 		await(3 * time.Hour)
 		same(t, "for hours", room.ofWays(), []string(nil))
 		room.set("mail", nil)

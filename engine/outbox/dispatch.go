@@ -36,7 +36,8 @@ type Cases interface {
 	// Take decides what an event of a delivery does to its case. It returns nil if no
 	// case waits for the delivery.
 	Take(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (Write, error)
-	// NoteAttempt notes what became of an attempt; failure is nil if it got through.
+	// NoteAttempt notes what became of an attempt; failure is nil if it got through. If
+	// there is another attempt, it is due at row.Due.
 	NoteAttempt(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) error
 	// PutMessage stores a message of a case, in place of one with the same label.
 	PutMessage(tx store.Tx, c *store.Case, n machine.NewMessage, now time.Time) error

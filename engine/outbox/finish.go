@@ -38,6 +38,7 @@ func (e *Dispatcher) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 			return nil, err
 		}
 		return func(tx store.Tx) error {
+			row.Due = due
 			if err := e.Cases.NoteAttempt(tx, row, failure, e.Clock.Now()); err != nil {
 				return err
 			}
