@@ -28,6 +28,7 @@ func auditCommand() *cobra.Command {
 func auditVerifyCommand() *cobra.Command {
 	var data string
 	var known []string
+	var db databaseSettings
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify the chain of the audit log, beside a running server or without one",
@@ -37,6 +38,7 @@ func auditVerifyCommand() *cobra.Command {
 			"Who can write to the database can make a new chain. So write down what this prints\n" +
 			"somewhere else, and give it back later: --known NUMBER:SHA256 says that the line\n" +
 			"of that number must be there and be that one.\n\n" +
+			"With --db the log in a PostgreSQL database is read, as it is at one instant.\n\n" +
 			"Lines of releases without a chain have no numbers. They are counted; that one of\n" +
 			"them was changed is not found.\n\n" +
 			"It exits with 0 if all is as it was written, 1 if a line is not, 2 if it could not\n" +
@@ -47,10 +49,22 @@ func auditVerifyCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			return verifyAudit(cmd.Context(), data, sums, cmd.OutOrStdout())
+			if db.address == "" {
+				return verifyAudit(cmd.Context(), filepath.Join(data, databaseName), sums, cmd.OutOrStdout())
+			}
+			s, err := openSnapshots(cmd.Context(), &db)
+			if err != nil {
+				return fmt.Errorf("%w: %w", errNotVerified, err)
+			}
+			path, err := s.take(cmd.Context())
+			if err != nil {
+				return errors.Join(fmt.Errorf("%w: %w", errNotVerified, err), s.close())
+			}
+			return errors.Join(verifyAudit(cmd.Context(), path, sums, cmd.OutOrStdout()), s.close())
 		},
 	}
 	registerDataFolder(cmd.Flags(), &data)
+	db.registerRead(cmd.Flags())
 	cmd.Flags().StringArrayVar(&known, "known", nil, "a line that was there, as NUMBER:SHA256 (repeat it)")
 	return cmd
 }
@@ -70,8 +84,8 @@ func parseKnown(all []string) (map[int64][32]byte, error) {
 	return sums, nil
 }
 
-func verifyAudit(ctx context.Context, data string, known map[int64][32]byte, out io.Writer) (err error) {
-	source, err := sqlite.OpenSource(ctx, filepath.Join(data, databaseName))
+func verifyAudit(ctx context.Context, path string, known map[int64][32]byte, out io.Writer) (err error) {
+	source, err := sqlite.OpenSource(ctx, path)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotVerified, err)
 	}

@@ -21,6 +21,7 @@ import (
 
 func backupCommand() *cobra.Command {
 	var data, keep string
+	var db databaseSettings
 	cmd := &cobra.Command{
 		Use:   "backup DEST",
 		Short: "Back up the data folder, beside a running server or without one",
@@ -35,6 +36,9 @@ func backupCommand() *cobra.Command {
 			"because they are damaged in the data folder.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if db.address != "" {
+				return usageError{errors.New("--db: back a PostgreSQL database up by its own means, such as pg_dump --format=custom or pgBackRest, which see all tables and the contents in rows as they are at one instant; a bucket of --contents is copied after that")}
+			}
 			c := backup.Config{Data: data, To: args[0], Version: version(), Now: time.Now}
 			if keep != "" {
 				var err error
@@ -53,6 +57,7 @@ func backupCommand() *cobra.Command {
 		},
 	}
 	registerDataFolder(cmd.Flags(), &data)
+	cmd.Flags().StringVar(&db.address, "db", "", "refused, with the tools of PostgreSQL that do it")
 	cmd.Flags().StringVar(&keep, "keep", "", "how many backups stay, such as 7d,4w,12m: the newest of each day, week, month (default: all)")
 	return cmd
 }

@@ -42,9 +42,9 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether the server has what it needs",
-		Long: "Looks at the settings, the data folder, the disk, the clock, the time zones, the\n" +
-			"certificate, the mail server, the public address and the backups, and prints a line for\n" +
-			"each: \"ok\", or \"todo\" with what to do. It changes nothing and sends no mail. Give it\n" +
+		Long: "Looks at the settings, the data folder, the database, the disk, the clock, the time\n" +
+			"zones, the certificate, the mail server, the public address and the backups, and prints\n" +
+			"a line for each: \"ok\", or \"todo\" with what to do. It changes nothing and sends no mail. Give it\n" +
 			"the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -74,6 +74,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 	}{
 		{"settings", func(context.Context) (string, error) { return "in order", wrong }},
 		{"data folder", d.folder},
+		{"database", d.database},
 		{"contents", d.contents},
 		{"server", d.server},
 		{"disk", d.room},
@@ -131,6 +132,9 @@ func (d *doctor) folder(context.Context) (string, error) {
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() && os.Geteuid() != 0 {
 		return "", fmt.Errorf("%s belongs to another user; run this as the user of the server", path)
 	}
+	if d.settings.database.address != "" {
+		return path + ", for what is on its way", nil
+	}
 	if _, err := os.Stat(filepath.Join(path, databaseName)); err != nil {
 		return "", fmt.Errorf("there is no database in it; restore a backup, or let --data name another folder: %w", err)
 	}
@@ -139,11 +143,15 @@ func (d *doctor) folder(context.Context) (string, error) {
 
 // contents looks whether the store answers in which contents lie.
 func (d *doctor) contents(context.Context) (string, error) {
-	place, err := placeOfContents(d.settings.data)
+	place, done, err := d.place(context.Background())
 	if err != nil {
 		return "", err
 	}
+	defer func() { _ = done() }() // it was only looked at
 	b, elsewhere := place.(*bucket.Bucket)
+	if !elsewhere && d.settings.database.address != "" {
+		return "rows of the database", nil
+	}
 	if !elsewhere {
 		return "files in the data folder", nil
 	}
@@ -292,6 +300,9 @@ func (d *doctor) address(ctx context.Context) (string, error) {
 }
 
 func (d *doctor) backups(context.Context) (string, error) {
+	if d.settings.database.address != "" {
+		return "", advice{errors.New("PostgreSQL is backed up by its own means, such as pgBackRest; whether it is, is not seen from here")}
+	}
 	to := d.settings.backup.to
 	if to == "" {
 		return "", advice{errors.New("the server makes none; --backup-to lets it, unless \"flowdrive backup\" is run by something else")}

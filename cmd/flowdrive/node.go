@@ -48,6 +48,12 @@ func (s *databaseSettings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.nodeAddr, "node-addr", "", "host and port on which the other nodes of --db reach this one (default: any port of the host\nof --addr, or of the address by which this node reaches the database)")
 }
 
+// registerRead registers the flags of commands that read a database.
+func (s *databaseSettings) registerRead(flags *pflag.FlagSet) {
+	flags.StringVar(&s.address, "db", "", "URL of a PostgreSQL database (default: the data folder)")
+	flags.StringVar(&s.passwordFile, "db-password-file", "", "file with the password for --db (default: PGPASSWORD or .pgpass)")
+}
+
 // fault says what is wrong with the settings.
 func (s *databaseSettings) fault() error {
 	if s.address == "" {

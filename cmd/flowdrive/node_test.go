@@ -14,18 +14,19 @@ import (
 	"time"
 
 	"flowdrive/internal/pgtest"
+	"flowdrive/internal/s3server"
 )
 
 // startNode starts a node of a database, and returns when it listens.
-func startNode(t *testing.T, address, name string) *program {
+func startNode(t *testing.T, address, name string, flags ...string) *program {
 	t.Helper()
 	p := &program{
-		cmd:  exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), name), "--db", address, "--node", name, "--log-level", "warn"),
+		cmd:  exec.Command("flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), name), "--db", address, "--node", name, "--log-level", "warn"}, flags...)...),
 		user: "admin", password: adminPassword, dead: make(chan struct{}), complaints: &watched{},
 		greeting: &watched{want: regexp.MustCompile(`Listening on (http://\S+)/, one`), found: make(chan string, 1)},
 		client:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableCompression: true}},
 	}
-	p.cmd.Env = append(environment(), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
+	p.cmd.Env = keys(s3server.Secret)
 	p.cmd.Stdout, p.cmd.Stderr = p.greeting, p.complaints
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

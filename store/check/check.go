@@ -42,9 +42,13 @@ func (f Finding) String() string {
 
 // Config says what is checked.
 type Config struct {
-	Data  string       // the data folder
+	Data  string       // the data folder; "" if there is a Snapshot
 	Place attach.Place // where its contents lie; nil: in the data folder
 	Zones schedule.Zones
+
+	// Snapshot returns the path of a new copy of the tables as they are now, in a SQLite
+	// file, if what is checked is in another database; nil: it is in the data folder.
+	Snapshot func(context.Context) (path string, err error)
 
 	// Repair removes files of contents that nothing knows. No server may have the
 	// data folder open.
@@ -90,7 +94,14 @@ func Run(ctx context.Context, c Config) (err error) {
 
 // open opens the database. One that is damaged is reported, and nil is returned.
 func (c *Config) open(ctx context.Context) (*sqlite.Source, error) {
-	source, err := sqlite.OpenSource(ctx, filepath.Join(c.Data, databaseName))
+	at := filepath.Join(c.Data, databaseName)
+	if c.Snapshot != nil {
+		var err error
+		if at, err = c.Snapshot(ctx); err != nil {
+			return nil, err
+		}
+	}
+	source, err := sqlite.OpenSource(ctx, at)
 	if sqlite.IsDamaged(err) {
 		return nil, c.Report(damagedDatabase(err))
 	}
@@ -289,8 +300,11 @@ func (k *checker) orphans(ctx context.Context) error {
 		if !f.Own {
 			return k.Report(Finding{"orphan", escape(path.Base(f.Name)), escape(f.Name), "it is not the file of a content"})
 		}
-		found = append(found, f)
-		return nil
+		known, err := k.source.Knows(f.Sum)
+		if !known {
+			found = append(found, f)
+		}
+		return err
 	})
 	if err != nil || len(found) == 0 {
 		return err
@@ -317,6 +331,9 @@ func (k *checker) orphans(ctx context.Context) error {
 // orphan reports a file that nothing knows, or removes it.
 func (k *checker) orphan(f attach.Found) error {
 	text := "nothing refers to this file, and the database does not know it; --repair-orphans removes it"
+	if k.Snapshot != nil {
+		text = "nothing refers to this content, and the database does not know it; it only takes room"
+	}
 	if k.Repair {
 		if err := k.Place.Delete(f); err != nil {
 			return err

@@ -26,6 +26,25 @@ func (o Options) Connection() (*pgconn.Config, error) { return o.withDefaults().
 // until what it returns is closed. It returns ErrStandby if a node is active, and else what
 // Open does.
 func OpenAlone(ctx context.Context, o Options) (pool *sql.DB, err error) {
+	if pool, err = OpenBeside(ctx, o); err != nil {
+		return nil, err
+	}
+	for _, statement := range []string{`SET lock_timeout = '2s'`, waitLock, `RESET lock_timeout`} {
+		_, err := pool.ExecContext(ctx, statement)
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "55P03" { // lock_not_available
+			return nil, errors.Join(ErrStandby, pool.Close())
+		}
+		if err != nil {
+			return nil, errors.Join(failure("take the lock of the database", err), pool.Close())
+		}
+	}
+	return pool, nil
+}
+
+// OpenBeside opens the database as it is, as one connection, beside nodes that may be active.
+// It returns an error for which IsRefusal is true if waiting mends nothing, and otherwise
+// errs.Unavailable if the database does not answer.
+func OpenBeside(ctx context.Context, o Options) (pool *sql.DB, err error) {
 	to, err := o.Connection()
 	if err != nil {
 		return nil, err
@@ -40,15 +59,6 @@ func OpenAlone(ctx context.Context, o Options) (pool *sql.DB, err error) {
 	pool.SetMaxIdleConns(1)
 	if err := pool.PingContext(ctx); err != nil {
 		return nil, errors.Join(judgeConnect(to, err), pool.Close())
-	}
-	for _, statement := range []string{`SET lock_timeout = '2s'`, waitLock, `RESET lock_timeout`} {
-		_, err := pool.ExecContext(ctx, statement)
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "55P03" { // lock_not_available
-			return nil, errors.Join(ErrStandby, pool.Close())
-		}
-		if err != nil {
-			return nil, errors.Join(failure("take the lock of the database", err), pool.Close())
-		}
 	}
 	return pool, nil
 }

@@ -70,13 +70,18 @@ func schemaVersion(ctx context.Context, by *conn) (int64, error) {
 	case all == "0":
 		return 0, nil
 	case versions == "0" || ours == "0" && all != "1":
-		return 0, refused{refusal("The database has tables of another program; give Flowdrive a database of its own.")}
+		return 0, foreign()
 	}
 	result = by.pg.ExecParams(ctx, selectVersion, nil, nil, nil, nil).Read()
 	if result.Err != nil {
 		return 0, result.Err
 	}
 	return strconv.ParseInt(string(result.Rows[0][0]), 10, 64)
+}
+
+// foreign returns that the database is another program's.
+func foreign() error {
+	return refused{refusal("The database has tables of another program; give Flowdrive a database of its own.")}
 }
 
 // newestMigration returns the number that the last file name begins with.

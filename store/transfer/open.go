@@ -41,6 +41,11 @@ func OpenSource(ctx context.Context, w Where) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
+	return opened(ctx, d)
+}
+
+// opened begins the transaction that sees a source as it is now.
+func opened(ctx context.Context, d *Database) (*Database, error) {
 	begin := `BEGIN`
 	if d.postgres {
 		begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
@@ -91,10 +96,10 @@ func (d *Database) isNewest(ctx context.Context) error {
 	}
 	var version int64
 	if err := d.conn.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&version); err != nil {
-		return fmt.Errorf("what is to be copied is not a store of Flowdrive: %w", err)
+		return fmt.Errorf("the database is not one of Flowdrive: %w", err)
 	}
 	if version != newest {
-		return fmt.Errorf("what is to be copied has schema version %d, this program copies version %d: start the server of this program on it once, or use the program that used it last", version, newest)
+		return fmt.Errorf("the database has schema version %d, this program reads version %d: start the server of this program on it once, or use the program that used it last", version, newest)
 	}
 	return nil
 }
