@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
+	"flowdrive/internal/errs"
 )
 
 // naming is what a file name in Schedule/ or Cases/ stands for
@@ -18,6 +19,7 @@ type naming struct {
 	identity bool       // has the form of an identity, so that it never names anything new
 	source   string     // media type of what is PUT under a given name, "" for an identity
 	illegal  error      // why nothing can be created under the name
+	stem     string     // of a name without an extension: what it is the name of before that
 }
 
 // readName reads a file name of a folder that keeps given names. byIdentity
@@ -32,6 +34,9 @@ func (s *scope) readName(name string, byIdentity func(stem string) (ref engine.R
 		return naming{ref: ref, identity: true}
 	}
 	n := naming{illegal: legalName(name)}
+	if ext == "" {
+		n.stem = name
+	}
 	if ext == "" || same(name, newName) {
 		return n
 	}
@@ -148,4 +153,30 @@ func (n formFile) about(r *engine.Resource) *info {
 	about.mediaType = n.mediaType
 	about.modified = n.orSince(about.modified)
 	return about
+}
+
+// named is a place in a folder that keeps given names.
+type named interface {
+	node
+	// folderOf returns the folder of what has the name with that extension, or
+	// errs.NotFound.
+	folderOf(ctx context.Context, stem, ext string) (folder, error)
+	// stem is the name if it has no extension, otherwise "".
+	stem() string
+}
+
+// folderOfName returns the folder of what has the name of the place as its given name, without
+// the extension, as Cases/<id>/ is of <id>.json. It answers errs.NotFound if nothing has.
+func folderOfName(ctx context.Context, at node) (folder, error) {
+	place, ok := at.(named)
+	if !ok || place.stem() == "" {
+		return nil, absent()
+	}
+	for _, ext := range [...]string{".json", ".yaml", ".yml"} {
+		dir, err := place.folderOf(ctx, place.stem(), ext)
+		if !errs.Is(err, errs.NotFound) {
+			return dir, err
+		}
+	}
+	return nil, absent()
 }

@@ -31,10 +31,13 @@ func (n casesFolder) child(_ context.Context, name string) (node, error) {
 		}
 		return caseFolder{n.scope, id}, nil
 	}
-	return caseFile{n.scope, n.readName(name, func(stem string) (engine.Ref, bool) {
-		id, _ := parseID(stem)
-		return engine.Ref{CaseID: id}, digits(stem)
-	})}, nil
+	return caseFile{n.scope, n.readName(name, caseIdentity)}, nil
+}
+
+// caseIdentity reads the id of a case.
+func caseIdentity(stem string) (engine.Ref, bool) {
+	id, _ := parseID(stem)
+	return engine.Ref{CaseID: id}, digits(stem)
 }
 
 func (n casesFolder) list(ctx context.Context) ([]*info, error) {
@@ -94,6 +97,20 @@ func (n caseFile) load(ctx context.Context) (*engine.Resource, error) {
 		return nil, absent()
 	}
 	return n.engine.Cases.Case(ctx, n.by, n.name.ref)
+}
+
+func (n caseFile) stem() string { return n.name.stem }
+
+func (n caseFile) folderOf(ctx context.Context, stem, ext string) (folder, error) {
+	r, err := caseFile{n.scope, n.readName(stem+ext, caseIdentity)}.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := parseID(r.Name)
+	if !ok {
+		return nil, absent()
+	}
+	return caseFolder{n.scope, id}, nil
 }
 
 func (n caseFile) stat(ctx context.Context) (*info, error) {

@@ -63,6 +63,20 @@ func (n entryFile) load(ctx context.Context) (*engine.Resource, error) {
 	return n.engine.Schedules.Entry(ctx, n.by, n.name.ref)
 }
 
+func (n entryFile) stem() string { return n.name.stem }
+
+func (n entryFile) folderOf(ctx context.Context, stem, ext string) (folder, error) {
+	r, err := entryFile{n.scope, n.readName(stem+ext, entryIdentity)}.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	uuid, ok := parseUUID(r.Name)
+	if !ok {
+		return nil, absent()
+	}
+	return entryFolder{n.scope, uuid}, nil
+}
+
 func (n entryFile) stat(ctx context.Context) (*info, error) {
 	r, err := n.load(ctx)
 	if err != nil {

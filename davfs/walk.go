@@ -119,7 +119,10 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 	for i, name := range a.Segments {
 		dir, ok := at.(folder)
 		if !ok {
-			return nil, absent()
+			var err error
+			if dir, err = folderOfName(ctx, at); err != nil {
+				return nil, err
+			}
 		}
 		next, err := s.scratchChild(ctx, dir, a.Segments[:i], name)
 		if next == nil && err == nil {

@@ -31,6 +31,7 @@ func (d personal) moveByPerson(e Move) error {
 		return refusal
 	}
 	ways := make([][]string, len(d.route.States)) // by state: the actor's actions that lead to it
+	var barred *route.Action                      // leads there, but only others may perform it
 	for i := range d.route.Actions {
 		place := d.place(i)
 		if place < 0 {
@@ -40,12 +41,22 @@ func (d personal) moveByPerson(e Move) error {
 		if err != nil {
 			return err
 		}
-		if to != route.NoState {
-			ways[to] = append(ways[to], d.route.Actions[i].Name)
+		a := &d.route.Actions[i]
+		switch {
+		case to == route.NoState:
+		case !isBarred(d.c, d.route, a, e.Actor.Name):
+			ways[to] = append(ways[to], a.Name)
+		case to == target:
+			barred = a
 		}
 	}
 	if found := ways[target]; target != d.status && len(found) == 1 {
 		return d.performByPerson(Perform{Action: found[0], Actor: e.Actor})
+	}
+	if barred != nil && len(ways[target]) == 0 {
+		if err := d.fourEyes(barred, e.Actor.Name, ""); err != nil {
+			return err
+		}
 	}
 	return d.refusals().noMove(target, ways, d.deciding(e.Actor))
 }

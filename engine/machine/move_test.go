@@ -13,7 +13,7 @@ import (
 const board = `
 xattrs: {n: {type: number, default: 0}}
 roles: {r: {assign: [starter]}, s: {assign: ["user:ann"]}}
-states: {a: {type: start}, b: {}, c: {}, d: {type: complete}, e: {}}
+states: {a: {type: start}, b: {}, c: {}, d: {type: complete}, e: {}, f: {type: denied}}
 actions:
   open: {trigger: init}
   stay: {in: [a], role: r}
@@ -22,6 +22,7 @@ actions:
   jump: {in: [a], role: r, to: c}
   leap: {in: [a], role: s, to: c}
   skip: {in: [a], role: r, to: d, guard: "xattr.n > 1"}
+  refuse: {in: [a], role: r, distinct: [open], to: f, resolutions: {bad: Bad}}
   either: {in: [a], role: r, decide: "'x'", outputs: {x: e}}
   left: {role: r}
   right: {role: s}
@@ -56,6 +57,7 @@ func TestMove(t *testing.T) {
 		"the other half":               {[]string{"sam go", "sam left"}, "ann", "c", "right c"},
 		"a transition by one":          {[]string{"sam go"}, "ann", "e", "both e"},
 		"by an action that asks":       {[]string{"sam jump"}, "sam", "b", "!invalid /resolution"},
+		"what others must do":          {nil, "sam", "f", "!four-eyes other than sam, who performed"},
 		"by nothing that time does":    {[]string{"sam jump"}, "admin", "a", "!action-not-enabled b (form)"},
 		"out of completion":            {[]string{"sam n=2", "sam skip"}, "sam", "a", "back a"},
 		"a suspended case":             {[]string{"sam !suspend"}, "sam", "b", "!case-not-open suspended"},
