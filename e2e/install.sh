@@ -6,7 +6,7 @@ set -euo pipefail
 
 # command:package
 wanted=(curl:curl jq:jq cadaver:cadaver litmus:litmus rclone:rclone mount.davfs:davfs2 fusermount3:fuse3
-	gio:libglib2.0-bin /usr/lib/postgresql/15/bin/initdb:postgresql /usr/libexec/gvfsd-dav:gvfs-backends /usr/libexec/gvfsd-fuse:gvfs-fuse
+	gio:libglib2.0-bin /usr/sbin/slapd:slapd /usr/lib/postgresql/15/bin/initdb:postgresql /usr/libexec/gvfsd-dav:gvfs-backends /usr/libexec/gvfsd-fuse:gvfs-fuse
 	dbus-run-session:dbus-daemon vim:vim node:nodejs npm:npm icalendar:python3-icalendar
 	chromium:chromium mmdebstrap:mmdebstrap python3:python3 lintian:lintian)
 
@@ -28,8 +28,9 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 echo "installing ${missing[*]}"
 apt-get update -q
-# The mount runs as root here: mount.davfs need not be set-uid.
+# The mount runs as root here: mount.davfs need not be set-uid. The tests run slapd with a
+# directory of their own; the package shall make and serve none.
 if command -v debconf-set-selections >/dev/null; then
-	echo "davfs2 davfs2/suid_file boolean false" | debconf-set-selections
+	printf '%s\n' 'davfs2 davfs2/suid_file boolean false' 'slapd slapd/no_configuration boolean true' | debconf-set-selections
 fi
 apt-get install -y -q --no-install-recommends "${missing[@]}" </dev/null

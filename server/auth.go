@@ -59,15 +59,17 @@ const (
 // came from the same address within the last minute. The number of concurrent
 // hashes is limited, because each takes 7 MiB and about 20 ms of a core.
 type Authenticator struct {
-	accounts Accounts
-	now      func() time.Time
-	derive   deriveFunc
-	dummy    *passwordHash // what an unknown user's password is compared with
-	throttle *throttle
-	verified *credentials
-	flights  singleflight.Group
-	slots    chan struct{}
-	waiting  atomic.Int32
+	accounts  Accounts
+	now       func() time.Time
+	derive    deriveFunc
+	dummy     *passwordHash // what an unknown user's password is compared with
+	throttle  *throttle
+	verified  *credentials
+	directory Directory // nil: there is none
+	vouchers  *vouchers
+	flights   singleflight.Group
+	slots     chan struct{}
+	waiting   atomic.Int32
 }
 
 // NewAuthenticator returns an Authenticator for the accounts. The clock is
@@ -109,7 +111,17 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 	if known && !disabled {
 		scope, device = a.accounts.UseAppPassword(id, password)
 	}
-	if !device {
+	switch {
+	case device:
+	case !disabled && a.asksDirectory(id, encoded):
+		var err error
+		if id, err = a.askDirectory(name, password, from); err != nil {
+			return identity.Principal{}, err
+		}
+		if a.accounts.HasFactor(id) {
+			return identity.Principal{}, errFactor()
+		}
+	default:
 		if !known || disabled {
 			encoded = ""
 		}
@@ -117,7 +129,7 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 			return identity.Principal{}, err
 		}
 		if a.accounts.HasFactor(id) {
-			return identity.Principal{}, errs.New(errs.LogIn, "You have a second factor, so that your password is for the pages alone. Make an app password there, on the page Mount, and log in with that.")
+			return identity.Principal{}, errFactor()
 		}
 	}
 	if p := a.accounts.Principal(id); p.ID != 0 {
@@ -154,6 +166,9 @@ func (a *Authenticator) Watch(authorization string) (holds func() bool) {
 	name, password, _ := parseBasic(authorization)
 	id, encoded, _, _ := a.accounts.Account(name)
 	_, device := a.accounts.UseAppPassword(id, password)
+	if !device && a.asksDirectory(id, encoded) {
+		return func() bool { return a.vouched(name, password, answerLasts) != 0 }
+	}
 	return func() bool {
 		now, current, disabled, known := a.accounts.Account(name)
 		switch {
@@ -186,15 +201,31 @@ func (a *Authenticator) checkPassword(name, password, encoded string, from netip
 // nothing can be tried here that could not be tried there. Errors are those
 // of Authenticate.
 func (a *Authenticator) Confirm(ctx context.Context, name, password string) error {
-	_, encoded, disabled, known := a.accounts.Account(name)
-	if !known || disabled || len(password) > MaxPassword || !sendable(password) {
-		encoded, password = "", ""
+	_, err := a.confirm(ctx, name, password)
+	return err
+}
+
+// confirm does what Confirm does, and returns whose password it is.
+func (a *Authenticator) confirm(ctx context.Context, name, password string) (identity.ID, error) {
+	id, encoded, disabled, known := a.accounts.Account(name)
+	if len(password) > MaxPassword || !sendable(password) {
+		password = ""
 	}
 	var from netip.Addr
 	if x := exchangeOf(ctx); x != nil {
 		from = x.client
 	}
-	return a.checkPassword(name, password, encoded, from)
+	if !disabled && password != "" && a.asksDirectory(id, encoded) {
+		return a.askDirectory(name, password, from)
+	}
+	if !known || disabled || password == "" {
+		encoded, password = "", ""
+	}
+	return id, a.checkPassword(name, password, encoded, from)
+}
+
+func errFactor() error {
+	return errs.New(errs.LogIn, "You have a second factor, so that your password is for the pages alone. Make an app password there, on the page Mount, and log in with that.")
 }
 
 func errNotLoggedIn() error {

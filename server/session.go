@@ -105,13 +105,13 @@ func (s *Server) LogIn(ctx context.Context, name, password string) (identity.Pri
 		name = " " // no user has this name
 	}
 	a := s.config.Auth
-	if err := a.Confirm(ctx, name, password); err != nil {
+	id, err := a.confirm(ctx, name, password)
+	if err != nil {
 		if x := exchangeOf(ctx); x != nil {
 			s.auditLogInAs(x, name, err)
 		}
 		return identity.Principal{}, err
 	}
-	id, _, _, _ := a.accounts.Account(name)
 	if p := a.accounts.Principal(id); p.ID != 0 {
 		return p, nil
 	}

@@ -154,6 +154,9 @@ func (a *app) open(ctx context.Context) error {
 		return err
 	}
 	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now)
+	if err := a.openDirectory(); err != nil {
+		return err
+	}
 	a.drive = davfs.New(davfs.Config{
 		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames, Weigh: server.Weigh,

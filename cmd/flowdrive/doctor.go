@@ -84,6 +84,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		{"mail server", d.mail},
 		{"public address", d.address},
 		{"single sign-on", d.signOn},
+		{"directory", d.directory},
 		{"backups", d.backups},
 	}
 	if wrong != nil {
@@ -172,6 +173,15 @@ func (d *doctor) signOn(ctx context.Context) (string, error) {
 		return "none", err
 	}
 	return cfg.Issuer + " answers", signon.NewOIDC(*cfg).Check(ctx)
+}
+
+// directory asks the directory whether there is anything at its base.
+func (d *doctor) directory(ctx context.Context) (string, error) {
+	cfg, _, err := d.settings.signOn.directory()
+	if err != nil || cfg == nil {
+		return "none", err
+	}
+	return cfg.URL + " answers", signon.NewLDAP(*cfg).Check(ctx)
 }
 
 func (d *doctor) server(ctx context.Context) (string, error) {

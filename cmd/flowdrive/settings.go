@@ -125,7 +125,8 @@ func (s *settings) validate() error {
 	_, versionsErr := s.versionsLast()
 	_, contentsErr := contentsAddress(s.contents)
 	_, _, signOnErr := s.signOn.oidc(s.publicURL)
-	return errors.Join(signOnErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	_, _, directoryErr := s.signOn.directory()
+	return errors.Join(signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
 }
 
 // addressErr says what is wrong with where the server listens and keeps its data.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +26,10 @@ type signOnSettings struct {
 	nameClaim   string
 	groupsClaim string
 	teams       mapFlag
+
+	ldap         signon.LDAPConfig
+	ldapPassword string // the file with it
+	ldapTeams    mapFlag
 }
 
 func (s *signOnSettings) register(flags *pflag.FlagSet) {
@@ -35,24 +40,93 @@ func (s *signOnSettings) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.create, "oidc-create", false, "make a user at the first log-in of somebody who has none")
 	flags.StringVar(&s.nameClaim, "oidc-name-claim", "preferred_username", "claim with the name of a new user")
 	flags.StringVar(&s.groupsClaim, "oidc-groups-claim", "groups", "claim with the groups that --oidc-teams names")
+	flags.StringVar(&s.ldap.URL, "ldap-url", "", "directory that checks passwords: ldaps://ldap.example.org, or ldap:// with --ldap-starttls; needs --ldap-base")
+	flags.BoolVar(&s.ldap.StartTLS, "ldap-starttls", false, "encrypt the connection to the directory after its beginning")
+	flags.StringVar(&s.ldap.BindDN, "ldap-bind-dn", "", "as whom people are searched in the directory (default: nobody)")
+	flags.StringVar(&s.ldapPassword, "ldap-bind-password-file", "", "file with the password of --ldap-bind-dn")
+	flags.StringVar(&s.ldap.Base, "ldap-base", "", "where people and groups are in the directory, such as dc=example,dc=org")
+	flags.StringVar(&s.ldap.UserFilter, "ldap-user-filter", signon.DefaultUserFilter, "filter that finds who has a name")
+	flags.StringVar(&s.ldap.GroupFilter, "ldap-group-filter", signon.DefaultGroupFilter, "filter that finds the groups of who has a DN")
+	flags.Var(&s.ldapTeams, "ldap-teams", "teams by group, its cn or its DN: at each log-in a user joins and leaves these teams as the directory says\n(configuration file)")
 	flags.Var(&s.teams, "oidc-teams", "teams by group: at each log-in a user joins and leaves these teams as the provider says\n(configuration file)")
+}
+
+// readTeams reads a map of groups to teams.
+func readTeams(m *mapFlag, flag string) (map[string]string, error) {
+	teams, err := readMap(m, flag, func(v document.Value) string {
+		text, _ := v.Str()
+		return text
+	})
+	wrong := []error{err}
+	for _, group := range slices.Sorted(maps.Keys(teams)) {
+		if team := teams[group]; !identity.LegalParty(identity.Team, team) || identity.Name(team) == identity.Everyone {
+			wrong = append(wrong, usageError{fmt.Errorf("--%s: %q, the team of %q, is not a valid name for a team: %s", flag, team, group, identity.NameForm(identity.Team))})
+		}
+	}
+	return teams, errors.Join(wrong...)
+}
+
+// directory returns how the directory is reached, nil for none, and the teams by group. The
+// error has everything that is wrong.
+func (s *signOnSettings) directory() (*signon.LDAPConfig, map[string]string, error) {
+	teams, err := readTeams(&s.ldapTeams, "ldap-teams")
+	if s.ldap.URL == "" {
+		if err == nil && (s.ldap.Base != "" || s.ldap.BindDN != "" || len(teams) > 0) {
+			err = usageError{errors.New("--ldap-base, --ldap-bind-dn and --ldap-teams do nothing without --ldap-url")}
+		}
+		return nil, nil, err
+	}
+	wrong := []error{err}
+	cfg := s.ldap
+	if s.ldapPassword != "" {
+		if cfg.BindPassword, err = readSecretFile(s.ldapPassword); err != nil {
+			wrong = append(wrong, usageError{fmt.Errorf("--ldap-bind-password-file: %w", err)})
+			cfg.BindDN = ""
+		}
+	}
+	for _, err := range signon.CheckLDAP(cfg) {
+		wrong = append(wrong, usageError{err})
+	}
+	return &cfg, teams, errors.Join(wrong...)
+}
+
+// directory lets passwords be checked by LDAP.
+type directory struct {
+	*signon.LDAP
+	accounts *account.Accounts
+	teams    map[string]string // by group
+}
+
+// openDirectory has the log-ins ask the directory, if there is one.
+func (a *app) openDirectory() error {
+	cfg, teams, err := a.settings.signOn.directory()
+	if cfg == nil || err != nil {
+		return err
+	}
+	a.auth.SetDirectory(&directory{LDAP: signon.NewLDAP(*cfg), accounts: a.engine.Accounts, teams: teams})
+	return nil
+}
+
+// LogIn implements server.Directory.
+func (d *directory) LogIn(ctx context.Context, name, password string) (identity.ID, error) {
+	who, err := d.LDAP.LogIn(ctx, name, password)
+	if err != nil {
+		return 0, err
+	}
+	return d.accounts.LogInVouched(ctx, vouched(who, true, d.teams))
+}
+
+// Vouches implements server.Directory.
+func (d *directory) Vouches(id identity.ID) bool {
+	return id == 0 || strings.HasPrefix(d.accounts.VouchedBy(id), "ldap ")
 }
 
 // oidc returns how the provider is reached, nil for none, and the teams by group. The error
 // has everything that is wrong.
 func (s *signOnSettings) oidc(publicURL string) (*signon.OIDCConfig, map[string]string, error) {
-	teams, err := readMap(&s.teams, "oidc-teams", func(v document.Value) string {
-		text, _ := v.Str()
-		return text
-	})
+	teams, err := readTeams(&s.teams, "oidc-teams")
 	wrong := []error{err}
 	fault := func(format string, args ...any) { wrong = append(wrong, usageError{fmt.Errorf(format, args...)}) }
-	for group, team := range teams {
-		if !identity.LegalParty(identity.Team, team) || identity.Name(team) == identity.Everyone {
-			fault("--oidc-teams: %q, the team of %q, is not a valid name for a team: %s", team, group, identity.NameForm(identity.Team))
-		}
-	}
-	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	secret := s.secret.text
 	if s.secretFile != "" {
 		if secret != "" {

@@ -1,0 +1,180 @@
+package signon
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/internal/errs"
+)
+
+const people = `dn: dc=example,dc=org
+objectClass: dcObject
+objectClass: organization
+dc: example
+o: Example
+
+dn: cn=searcher,dc=example,dc=org
+objectClass: organizationalRole
+objectClass: simpleSecurityObject
+cn: searcher
+userPassword: look
+
+dn: uid=ann,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: ann
+cn: Ann Lee
+sn: Lee
+mail: ann.lee@example.com
+userPassword: right
+
+dn: uid=a*(b,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: a*(b
+cn: Star
+sn: Star
+userPassword: star
+
+dn: cn=accounting,dc=example,dc=org
+objectClass: groupOfNames
+cn: accounting
+member: uid=ann,dc=example,dc=org
+`
+
+// slapd runs the directory of Debian with those people, and returns its address.
+func slapd(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("/usr/sbin/slapd")
+	if err != nil {
+		t.Skip("there is no slapd on this machine; install the package slapd to try a real directory")
+	}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "slapd.conf")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(config, `include /etc/ldap/schema/core.schema
+include /etc/ldap/schema/cosine.schema
+include /etc/ldap/schema/inetorgperson.schema
+modulepath /usr/lib/ldap
+moduleload back_mdb
+database mdb
+suffix dc=example,dc=org
+directory `+dir+`
+access to attrs=userPassword by anonymous auth
+access to * by dn.exact="cn=searcher,dc=example,dc=org" read
+`)
+	write(filepath.Join(dir, "people.ldif"), people)
+	if out, err := exec.CommandContext(t.Context(), program, "-T", "add", "-f", config, "-l", filepath.Join(dir, "people.ldif")).CombinedOutput(); err != nil {
+		t.Fatalf("fill the directory: %v %s", err, out)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "ldap://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	server := exec.CommandContext(ctx, program, "-d", "0", "-h", at, "-f", config)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = server.Wait() // it was killed
+	})
+	for {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(at, "ldap://"))
+		if err == nil {
+			_ = conn.Close()
+			return at
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// TestLDAP: a real directory says who has a name and a password. No name is more than a
+// name, and no password is none.
+func TestLDAP(t *testing.T) {
+	t.Parallel()
+	cfg := LDAPConfig{URL: slapd(t), Base: "dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look"}
+	l := NewLDAP(cfg)
+	if err := l.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	who, err := l.LogIn(t.Context(), "Ann", "right")
+	if err != nil || who.Origin != "ldap uid=ann,dc=example,dc=org" || who.Name != "ann" || who.FullName != "Ann Lee" || who.Email != "ann.lee@example.com" || !slices.Contains(who.Groups, "accounting") {
+		t.Fatalf("ann is %+v, %v", who, err)
+	}
+	if who, err := l.LogIn(t.Context(), "a*(b", "star"); err != nil || who.Name != "a*(b" || len(who.Groups) > 0 {
+		t.Errorf("a name with the signs of filters: %+v, %v", who, err)
+	}
+	for _, wrong := range [][2]string{{"ann", "wrong"}, {"ann", ""}, {"", "right"}, {"nobody", "right"}, {"*", "right"}, {"a*", "right"}, {"ann)(uid=*", "right"}, {"searcher", "look"}} {
+		if who, err := l.LogIn(t.Context(), wrong[0], wrong[1]); !errs.Is(err, errs.LogIn) {
+			t.Errorf("%q with %q: %+v, %v", wrong[0], wrong[1], who, err)
+		}
+	}
+	cfg.BindPassword = "changed"
+	if _, err := NewLDAP(cfg).LogIn(t.Context(), "ann", "right"); !errs.Is(err, errs.Unavailable) || strings.Contains(err.Error(), "changed") {
+		t.Errorf("with a wrong password of the searcher: %v", err)
+	}
+	if err := NewLDAP(cfg).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "ldap-bind-dn") || strings.Contains(err.Error(), "changed") {
+		t.Errorf("a check with it: %v", err)
+	}
+	cfg.BindPassword, cfg.StartTLS = "look", true
+	if _, err := NewLDAP(cfg).LogIn(t.Context(), "ann", "right"); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("without the encryption that is asked for: %v", err)
+	}
+	cfg.URL = "ldap://127.0.0.1:1"
+	if _, err := NewLDAP(cfg).LogIn(t.Context(), "ann", "right"); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("a directory that is away: %v", err)
+	}
+}
+
+func TestCheckLDAP(t *testing.T) {
+	t.Parallel()
+	good := LDAPConfig{URL: "ldaps://ldap.example.org", Base: "dc=example,dc=org"}
+	for name, test := range map[string]struct {
+		change func(*LDAPConfig)
+		want   string
+	}{
+		"all is well":         {func(*LDAPConfig) {}, ""},
+		"StartTLS":            {func(c *LDAPConfig) { c.URL, c.StartTLS = "ldap://ldap.example.org", true }, ""},
+		"on this machine":     {func(c *LDAPConfig) { c.URL = "ldap://127.0.0.1:3890" }, ""},
+		"in the clear":        {func(c *LDAPConfig) { c.URL = "ldap://ldap.example.org" }, "in the clear"},
+		"encrypted twice":     {func(c *LDAPConfig) { c.StartTLS = true }, "leave it out"},
+		"no address":          {func(c *LDAPConfig) { c.URL = "ldap.example.org" }, "not a valid address"},
+		"no base":             {func(c *LDAPConfig) { c.Base = "" }, "--ldap-base"},
+		"a searcher unknown":  {func(c *LDAPConfig) { c.BindDN = "cn=x" }, "--ldap-bind-password-file"},
+		"no DN":               {func(c *LDAPConfig) { c.BindDN, c.BindPassword = "x", "hush" }, "--ldap-bind-dn"},
+		"of Active Directory": {func(c *LDAPConfig) { c.BindDN, c.BindPassword = `FIRM\flow`, "hush" }, ""},
+		"no filter":           {func(c *LDAPConfig) { c.UserFilter = "(uid={name}" }, "not a valid filter"},
+		"everybody":           {func(c *LDAPConfig) { c.UserFilter = "(objectClass=person)" }, "finds the same for everybody"},
+	} {
+		cfg := good
+		test.change(&cfg)
+		var said []string
+		for _, err := range CheckLDAP(cfg) {
+			said = append(said, err.Error())
+		}
+		all := strings.Join(said, "\n")
+		if (test.want == "") != (all == "") || !strings.Contains(all, test.want) || strings.Contains(all, "hush") {
+			t.Errorf("%s: %q, want %q", name, all, test.want)
+		}
+	}
+}
