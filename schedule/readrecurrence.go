@@ -194,8 +194,11 @@ func (r *reader) readSecond() (ok bool) {
 	if !v.Given() {
 		return true
 	}
-	_, ok = v.Int(0, 0)
-	return ok
+	if n, isNumber := v.Int(math.MinInt64, math.MaxInt64); !isNumber || n == 0 {
+		return isNumber
+	}
+	v.Fail(errs.CodeRange, "must be 0: a cron entry fires at the full minute; use the type interval for seconds")
+	return false
 }
 
 func (r *reader) readCrontab() (ok bool) {

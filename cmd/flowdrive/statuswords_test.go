@@ -43,10 +43,16 @@ actions:
   begin: {trigger: init}
   finish: {title: Finish it, in: [open], role: clerk, to: done}
   remark: {title: Leave a remark, always: true, allowed: [everyone]}
+  check: {title: Check it, in: [open], role: clerk, enableIf: 'has(xattr.ready)'}
   reopen: {title: Open it again, in: [done], role: clerk, to: open}
 `)
 		id := s.started(`{"route": "desk"}`)
 		s.says("sam", "cases/"+id+".txt", "Finish it   waits for ann", "What else can be done\n  Leave a remark   can be done by everyone", "!Leave a remark   waits")
+		const refused = "What its condition (enableIf) does not allow now\n  Check it   is asked again whenever the case changes"
+		s.says("sam", "cases/"+id+".txt", refused)
+		s.says("sam", "cases/"+id+".json", `"refused": [`, `"title": "Check it"`)
+		s.must("PUT", "/dav/Workflow/Cases/"+id+".json", `{"xattrDict": {"ready": "yes"}}`)
+		s.says("sam", "cases/"+id+".txt", "Check it    waits for ann", "!enableIf")
 		if w := s.as("ann", "PUT", "/dav/Workflow/Cases/"+id+"/Actions/finish.json", `{}`); w.Code != http.StatusNoContent {
 			t.Fatalf("finish: %d %s", w.Code, w.Body)
 		}

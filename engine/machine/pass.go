@@ -124,14 +124,20 @@ func (p *pass) wanted(action int) bool {
 	case !a.Always && !enabledIn(a, p.status) && !p.inProgress(action):
 		return false
 	}
-	if len(a.Transitions) > 0 && slices.Contains(p.c.Done, a.Name) || slices.Contains(p.c.Withdrawn, a.Name) {
+	return p.c.leaves(p.route, a)
+}
+
+// leaves reports whether what was done in the case so far leaves the action to be
+// enabled, if it is in its status.
+func (c *Case) leaves(r *route.Route, a *route.Action) bool {
+	if len(a.Transitions) > 0 && slices.Contains(c.Done, a.Name) || slices.Contains(c.Withdrawn, a.Name) {
 		return false
 	}
-	if a.Max > 0 && p.c.count(a.Name) >= a.Max {
+	if a.Max > 0 && c.count(a.Name) >= a.Max {
 		return false
 	}
 	for _, after := range a.After {
-		if p.c.count(p.route.Actions[after.Action].Name) < after.Min {
+		if c.count(r.Actions[after.Action].Name) < after.Min {
 			return false
 		}
 	}

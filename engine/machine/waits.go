@@ -89,6 +89,23 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 	return out
 }
 
+// Refused returns the actions that an active case would have enabled but for their
+// enableIf, in order of definition.
+func Refused(c *Case, r *route.Route) (out []*route.Action) {
+	if c.Life != Active {
+		return nil
+	}
+	status := r.State(c.Status)
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		inStatus := a.Always || r.Model == route.Dependency || enabledIn(a, status)
+		if a.EnableIf != nil && a.Trigger != route.TriggerInit && inStatus && c.enablement(a.Name) == nil && c.leaves(r, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // unevaluated returns why the expression of a key of an enablement could not be
 // evaluated when it was last, "" if it could.
 func (c *Case) unevaluated(key string, e *Enabled) string {

@@ -39,6 +39,7 @@ func (c *Case) Text() []byte {
 	p.heading("Whom it waits for")
 	c.writeWaits(&p)
 	c.writeOptional(&p)
+	c.writeRefused(&p)
 	if c.Sandbox && len(c.Route.Reaches()) > 0 {
 		p.line("\n%s\nWhat would have been done are the messages Outbox-… of the case. Save an answer as\nthe message that the route waits for to have the case go on.", sandboxed)
 	}
@@ -173,6 +174,18 @@ func (c *Case) writeOptional(p *page) {
 	}
 	if len(rows) > 0 {
 		p.heading("What else can be done")
+		p.table(rows, "")
+	}
+}
+
+// writeRefused writes what the case would offer but for enableIf, if there is such.
+func (c *Case) writeRefused(p *page) {
+	var rows [][]string
+	for _, a := range machine.Refused(c.Case, c.Route) {
+		rows = append(rows, []string{machine.OneLine(cmp.Or(a.Title, a.Name)), "is asked again whenever the case changes"})
+	}
+	if len(rows) > 0 {
+		p.heading("What its condition (enableIf) does not allow now")
 		p.table(rows, "")
 	}
 }
@@ -329,6 +342,7 @@ type caseStatusForm struct {
 	Why          string         `json:"why"`
 	WaitsFor     []waitForm     `json:"waitsFor"`
 	Optional     []waitForm     `json:"optional"`
+	Refused      []refusedForm  `json:"refused"`
 	Warnings     []warningForm  `json:"warnings"`
 	Forecast     []foreseenForm `json:"forecast"`
 	Then         string         `json:"then"`
@@ -353,6 +367,12 @@ type waitForm struct {
 	Until    *string  `json:"until"`    // the last attempt, if all fail
 }
 
+// refusedForm is an action that enableIf refuses.
+type refusedForm struct {
+	Action string `json:"action"`
+	Title  string `json:"title"`
+}
+
 type warningForm struct {
 	Timer string  `json:"timer"`
 	Time  *string `json:"time"`
@@ -371,7 +391,7 @@ func (c *Case) JSON() []byte {
 	m := c.Case
 	f := caseStatusForm{
 		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Shown()), Status: orNull(m.Status), Starter: cmp.Or(m.StartedBy, m.Starter),
-		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{},
+		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{}, Refused: []refusedForm{},
 		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
 		Then: string(c.Forecast.Then), Sandbox: c.Sandbox, IfNobodyActs: c.Outlook(),
 	}
@@ -388,6 +408,9 @@ func (c *Case) JSON() []byte {
 		} else {
 			f.WaitsFor = append(f.WaitsFor, form)
 		}
+	}
+	for _, a := range machine.Refused(m, c.Route) {
+		f.Refused = append(f.Refused, refusedForm{a.Name, cmp.Or(a.Title, a.Name)})
 	}
 	for i, w := range m.Warnings {
 		f.Warnings[i] = warningForm{w.Timer, c.Zone.instant(w.Time), w.Text}
