@@ -101,7 +101,7 @@ func TestOneMailOfAFailure(t *testing.T) {
 		got, texts := k.news()
 		same(t, "it fails", got, []string{"dora: Failed: One: disk full", "eve: Failed: One", "eve: Run: One", "sam: Failed: One: disk full"})
 		for line, want := range map[string]string{
-			"dora: Failed: One: disk full": fmt.Sprintf(`Save {"do": "retry"} to /dav/Workflow/Cases/%d/Actions/run.3-1.json to have it tried again, or {"do": "abort"} to give it up.`, id),
+			"dora: Failed: One: disk full": fmt.Sprintf(`Save {"do": "retry"} to /dav/Workflow/Cases/%[1]d/Actions/run.3-1.json to have it tried again, or {"do": "abort"} to give it up. With the command line: flowdrive resume %[1]d`, id),
 			"sam: Failed: One: disk full": fmt.Sprintf("Those who administer the route can have it tried again or give it up: dora. "+
 				"You can also do one of these, by saving {} to its file: Give up: /dav/Workflow/Cases/%d/Actions/give-up.json", id),
 		} {

@@ -164,6 +164,9 @@ func (n *Notice) open(l *letter, p *Person) {
 	if help := n.help(p); help != "" {
 		l.Closing = append(l.Closing, help)
 	}
+	if p.Mends && (t.What == WhatFailed || t.What == WhatUnstarted) {
+		l.Closing = append(l.Closing, fmt.Sprintf("With the command line: flowdrive resume %d", c.ID))
+	}
 	if len(p.Tasks) > 0 {
 		l.Closing = append(l.Closing, "You can also do one of these, by saving {} to its file:")
 		for _, task := range p.Tasks {
