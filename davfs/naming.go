@@ -113,15 +113,29 @@ func (s *scope) orSince(t time.Time) time.Time {
 // listAll describes the members of a collection that a mounted folder shows,
 // with one question to the engine however many there are.
 func listAll(ctx context.Context, c collection) ([]*info, error) {
-	resources, err := c.page(ctx, engine.Filter{OwnOnly: true})
-	if err != nil {
-		return nil, err
+	var out []*info
+	err := eachOf(ctx, c.page, engine.Filter{OwnOnly: true}, func(r *engine.Resource) { out = append(out, c.listed(r)) })
+	return out, err
+}
+
+// eachOf tells of the resources that page returns, and holds none of their forms longer,
+// which may have a million bytes each.
+func eachOf(ctx context.Context, page func(context.Context, engine.Filter) ([]engine.Resource, error), f engine.Filter, tell func(r *engine.Resource)) error {
+	told := false
+	f.Each = func(r *engine.Resource) (enough bool) {
+		told = true
+		tell(r)
+		r.Form, r.Source = nil, nil
+		return false
 	}
-	out := make([]*info, len(resources))
-	for i := range resources {
-		out[i] = c.listed(&resources[i])
+	resources, err := page(ctx, f)
+	if err != nil || told {
+		return err
 	}
-	return out, nil
+	for i := range resources { // of a list that is short
+		tell(&resources[i])
+	}
+	return nil
 }
 
 // formFile is a read-only file that the engine renders.

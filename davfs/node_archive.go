@@ -131,11 +131,7 @@ func (n monthFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n monthFolder) list(ctx context.Context) ([]*info, error) {
-	cases, err := n.engine.Cases.Cases(ctx, n.by, engine.Filter{OwnOnly: true, Archived: true, Month: n.month})
-	if err != nil {
-		return nil, err
-	}
-	return casesFolder{n.scope}.members(cases), nil
+	return casesFolder{n.scope}.members(ctx, engine.Filter{OwnOnly: true, Archived: true, Month: n.month})
 }
 
 // archivedFile is Archive/<yyyy>/<mm>/<id>.json: the case. It differs from

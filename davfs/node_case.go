@@ -41,22 +41,26 @@ func caseIdentity(stem string) (engine.Ref, bool) {
 }
 
 func (n casesFolder) list(ctx context.Context) ([]*info, error) {
-	cases, err := n.page(ctx, engine.Filter{OwnOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	return n.members(cases), nil
+	return n.members(ctx, engine.Filter{OwnOnly: true})
 }
 
-// members describes a file and a folder for each case.
-func (n casesFolder) members(cases []engine.Resource) []*info {
-	out := make([]*info, 0, 2*len(cases))
-	for i := range cases {
-		file, dir := n.listed(&cases[i]), folderInfo(cases[i].Name, cases[i].Modified)
+// mostXattrs is how many bytes of forms are held for the XATTRs of the cases of a listing;
+// those beyond are not told, as Resource.Unread of package dav has it.
+const mostXattrs = 16 << 20
+
+// members describes a file and a folder for each case that the filter selects.
+func (n casesFolder) members(ctx context.Context, f engine.Filter) ([]*info, error) {
+	var out []*info
+	left := mostXattrs
+	err := eachOf(ctx, n.page, f, func(r *engine.Resource) {
+		file, dir := n.listed(r), folderInfo(r.Name, r.Modified)
+		if left -= len(r.Form); left < 0 {
+			file.ofCase, file.unread, dir.unread = nil, true, true
+		}
 		dir.ofCase = file.ofCase
 		out = append(out, file, dir)
-	}
-	return out
+	})
+	return out, err
 }
 
 // caseOf returns the folder of a case that is there: child does not ask.

@@ -84,27 +84,37 @@ func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) 
 	if f.Limit = firstPage; limit > 0 {
 		f.Limit = limit + 1
 	}
-	page, err := n.folder.page(ctx, f)
+	page, more, err := n.part(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
 	if limit == 0 {
-		return func(ctx context.Context, w io.Writer) error { return n.writeAll(ctx, w, f, page) }, "", nil
+		return func(ctx context.Context, w io.Writer) error { return n.writeAll(ctx, w, f, page, more) }, "", nil
 	}
 	next := ""
-	if len(page) > limit {
-		page = page[:limit]
-		next = q.following(page[limit-1].Seq)
+	if page = page[:min(len(page), limit)]; more {
+		next = q.following(page[len(page)-1].Seq)
 	}
 	return func(_ context.Context, w io.Writer) error { return n.array(w).write(page).end() }, next, nil
 }
 
-// The pages of a stream: the first is small, since nobody knows how large its
-// resources are, and each is at most twice as long as the one before.
+// The pages of a stream: the first is small, and each is at most twice as long as the one
+// before, and ends when its resources have that many bytes.
 const (
 	firstPage = 16
-	pageBytes = 4 << 20 // of a page whose resources are as large as the largest of the page before
+	pageBytes = 4 << 20
 )
+
+// part returns resources that the filter selects, and whether there may be more.
+func (n hiddenFile) part(ctx context.Context, f engine.Filter) (page []engine.Resource, more bool, err error) {
+	left := pageBytes
+	f.Each = func(r *engine.Resource) (enough bool) {
+		left -= len(r.Form)
+		return left <= 0
+	}
+	page, err = n.folder.page(ctx, f)
+	return page, len(page) > 0 && (len(page) >= f.Limit || left <= 0), err
+}
 
 // nextPage returns how many resources the page after one with that limit has.
 func nextPage(page []engine.Resource, limit int) int {
@@ -116,12 +126,12 @@ func nextPage(page []engine.Resource, limit int) int {
 }
 
 // writeAll writes the page and all that follow.
-func (n hiddenFile) writeAll(ctx context.Context, w io.Writer, f engine.Filter, page []engine.Resource) error {
+func (n hiddenFile) writeAll(ctx context.Context, w io.Writer, f engine.Filter, page []engine.Resource, more bool) error {
 	array := n.array(w)
-	for array.write(page); array.err == nil && len(page) >= f.Limit; array.write(page) {
+	for array.write(page); array.err == nil && more; array.write(page) {
 		f.After, f.Limit = page[len(page)-1].Seq, nextPage(page, f.Limit)
 		var err error
-		if page, err = n.folder.page(ctx, f); err != nil {
+		if page, more, err = n.part(ctx, f); err != nil {
 			return err
 		}
 	}

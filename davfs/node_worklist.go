@@ -132,15 +132,9 @@ func readTaskName(name string) (id int64, action string, ok bool) {
 }
 
 func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
-	tasks, err := n.page(ctx, engine.Filter{})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*info, len(tasks))
-	for i := range tasks {
-		out[i] = n.listed(&tasks[i])
-	}
-	return out, nil
+	var out []*info
+	err := eachOf(ctx, n.page, engine.Filter{}, func(r *engine.Resource) { out = append(out, n.listed(r)) })
+	return out, err
 }
 
 // hasMeaning reports whether a name without the extension of a task means something:

@@ -47,7 +47,7 @@ func (i *info) readXattrs() error {
 	if err := json.Unmarshal(i.ofCase.form, &form); err != nil {
 		return errs.Wrap("read the XATTRs of case "+i.name, err)
 	}
-	i.ofCase.dict, i.ofCase.read = form.Xattrs, true
+	i.ofCase.dict, i.ofCase.read, i.ofCase.form = form.Xattrs, true, nil
 	return nil
 }
 

@@ -98,8 +98,8 @@ func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f 
 		}
 		out, err = pages[store.Attachment]{
 			limit: f.Limit, size: filter.Limit,
-			list: func(after int64) ([]store.Attachment, error) {
-				filter.After = after
+			list: func(after int64, limit int) ([]store.Attachment, error) {
+				filter.After, filter.Limit = after, limit
 				return r.Attachments().List(filter)
 			},
 			place: func(a *store.Attachment) int64 { return a.Seq },

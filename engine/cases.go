@@ -206,9 +206,9 @@ func (e *Cases) Cases(ctx context.Context, by identity.Principal, f Filter) ([]R
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
 		l := &caseLister{Cases: e, r: r, by: by, f: f, tests: tests, absent: absent}
 		out, err = pages[store.Case]{
-			limit: f.Limit, size: filter.Limit,
-			list: func(after int64) ([]store.Case, error) {
-				filter.After = after
+			limit: f.Limit, size: filter.Limit, each: f.Each,
+			list: func(after int64, limit int) ([]store.Case, error) {
+				filter.After, filter.Limit = after, limit
 				return r.Cases().List(filter)
 			},
 			place: func(row *store.Case) int64 { return row.ID },

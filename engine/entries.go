@@ -94,9 +94,9 @@ func (e *Schedules) Entries(ctx context.Context, by identity.Principal, f Filter
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		out, err = pages[store.Entry]{
-			limit: f.Limit, size: filter.Limit,
-			list: func(after int64) ([]store.Entry, error) {
-				filter.After = after
+			limit: f.Limit, size: filter.Limit, each: f.Each,
+			list: func(after int64, limit int) ([]store.Entry, error) {
+				filter.After, filter.Limit = after, limit
 				return r.Entries().List(filter)
 			},
 			place: func(s *store.Entry) int64 { return s.Seq },

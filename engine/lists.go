@@ -267,9 +267,9 @@ func (e *Worklists) teamTasks(ctx context.Context, by identity.Principal, name s
 			filter.After = f.After/ordinals - 1
 		}
 		out, err = pages[store.Case]{
-			limit: f.Limit, size: filter.Limit,
-			list: func(after int64) ([]store.Case, error) {
-				filter.After = after
+			limit: f.Limit, size: filter.Limit, each: f.Each,
+			list: func(after int64, limit int) ([]store.Case, error) {
+				filter.After, filter.Limit = after, limit
 				return r.Cases().Tasks().WithTasks(filter)
 			},
 			place: func(row *store.Case) int64 { return row.ID },

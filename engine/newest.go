@@ -24,12 +24,18 @@ type NewestQuery struct {
 	Archived bool
 	Before   int64 // ID, 0: from the newest
 	Limit    int
+
+	// Each gets the cases as they are read, which are not in the page then; nil: they are.
+	Each func(v *CaseView) error
 }
 
 // NewestPage are the cases of a page.
 type NewestPage struct {
 	Cases []*CaseView
 	Next  int64 // from where the next page begins, 0: there is none
+
+	told int
+	last int64 // ID of the last that was told
 }
 
 // How many cases are looked at for a page, so that none takes long however many there
@@ -103,9 +109,13 @@ func (l *lister) addNewest(out *NewestPage, id int64, q NewestQuery) (full bool,
 	if text != "" && !strings.Contains(identity.Fold(v.Case.Title), text) && !strings.Contains(strconv.FormatInt(id, 10), text) || !v.plays(l.by, q.Part) {
 		return false, nil
 	}
-	if len(out.Cases) == q.Limit {
-		out.Next = out.Cases[q.Limit-1].Case.ID
+	if out.told == q.Limit {
+		out.Next = out.last
 		return true, nil
+	}
+	out.told, out.last = out.told+1, id
+	if q.Each != nil {
+		return false, q.Each(v)
 	}
 	out.Cases = append(out.Cases, v)
 	return false, nil

@@ -55,14 +55,14 @@ func (e *Cases) Report(ctx context.Context, by identity.Principal, name string) 
 	}
 	out := &Report{Route: used.Compiled}
 	for _, archived := range []bool{false, true} {
-		page, err := e.NewestCases(ctx, by, NewestQuery{Route: info.Name, Archived: archived, Limit: mostReported})
+		page, err := e.NewestCases(ctx, by, NewestQuery{Route: info.Name, Archived: archived, Limit: mostReported, Each: func(v *CaseView) error {
+			out.Cases = append(out.Cases, reportOf(v)) // XATTRs, which may be large, are not held
+			return nil
+		}})
 		if err != nil {
 			return nil, err
 		}
 		out.Cut = out.Cut || page.Next != 0
-		for _, v := range page.Cases {
-			out.Cases = append(out.Cases, reportOf(v))
-		}
 	}
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		for i := range out.Cases {

@@ -65,9 +65,9 @@ func (e *Worklists) Worklist(ctx context.Context, by identity.Principal, list Wo
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		out, err = pages[store.Case]{
-			limit: f.Limit, size: filter.Limit,
-			list: func(after int64) ([]store.Case, error) {
-				filter.After = after
+			limit: f.Limit, size: filter.Limit, each: f.Each,
+			list: func(after int64, limit int) ([]store.Case, error) {
+				filter.After, filter.Limit = after, limit
 				return r.Cases().Tasks().WithTasks(filter)
 			},
 			place: func(row *store.Case) int64 { return row.ID },

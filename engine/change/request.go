@@ -185,6 +185,12 @@ type Filter struct {
 	Limit   int    // 0: all
 	OwnOnly bool   // what a mounted folder shows
 
+	// Each is told of the resources as they are read, some at a time, and may take from them
+	// what is not to be held; nil: nothing is. It returns whether that is enough: no more are
+	// read then, and fewer than Limit may be returned. Lists of cases, tasks and
+	// schedule entries do so.
+	Each func(r *Resource) (enough bool)
+
 	// Of cases.
 	Unfinished               bool // that have not ended, or that have failed
 	Warnings                 bool // that have warnings
