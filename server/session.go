@@ -39,9 +39,14 @@ func SessionCookie(token string, secure bool) *http.Cookie {
 	return c
 }
 
-// SessionToken returns the token that the request has in its cookie, or "".
+// SessionToken returns the token that the request has in its cookie, or "". On a connection
+// with TLS the cookie of plain HTTP does not count: another host of the domain, or somebody
+// between on plain HTTP, can have set it.
 func SessionToken(r *http.Request) string {
 	for _, name := range [...]string{secureCookie, plainCookie} {
+		if name == plainCookie && r.TLS != nil {
+			break
+		}
 		if c, err := r.Cookie(name); err == nil && c.Value != "" {
 			return c.Value
 		}
