@@ -24,6 +24,8 @@ func accountPages() []page {
 			return setLook(x)
 		case "end":
 			return endSession(x)
+		case "end-others":
+			return endOtherSessions(x)
 		}
 		return x.submit(x, g)
 	}
@@ -321,5 +323,15 @@ func endSession(x *visit) error {
 		return err
 	}
 	x.notices.put(x.token, notice{Text: "The session has ended."})
+	return x.redirect("/account")
+}
+
+// endOtherSessions ends all sessions of the caller but this one.
+func endOtherSessions(x *visit) error {
+	ended, err := x.Sessions.EndOtherSessions(x.r.Context(), x.by.ID, x.token)
+	if err != nil {
+		return err
+	}
+	x.notices.put(x.token, notice{Text: "Ended: " + plural(ended, "other session") + "."})
 	return x.redirect("/account")
 }

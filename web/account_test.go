@@ -96,6 +96,13 @@ func TestAccountOfTheBrowser(t *testing.T) {
 	if got := other.get(t, "/account"); got.status != 303 {
 		t.Errorf("the ended session shows a page: %d", got.status)
 	}
+	first, second := g.browse(t, "ann"), g.browse(t, "ann")
+	if got := b.post(t, "/account", "do", "end-others"); got.status != 303 || !strings.Contains(b.get(t, "/account").body, "Ended: 2 other sessions.") {
+		t.Errorf("ending all others: %d", got.status)
+	}
+	if first.get(t, "/account").status != 303 || second.get(t, "/account").status != 303 || b.get(t, "/account").status != 200 || g.browse(t, "sam").get(t, "/account").status != 200 {
+		t.Error("others go on, or this one has ended, or that of somebody else")
+	}
 	got = b.post(t, "/account", "do", "password", "oldPassword", password, "password", "another battery", "again", "another battery")
 	if got.status != 303 || b.get(t, "/account").status != 303 {
 		t.Errorf("a new password: %d, and the session is still there", got.status)
@@ -151,6 +158,25 @@ func TestMount(t *testing.T) {
 	}
 	if got := b.post(t, "/mount", "do", "device", "label", " "); got.status != 422 || textOf(got.body, "device-label-fault") == "" {
 		t.Errorf("no label: %d", got.status)
+	}
+	for _, test := range []struct {
+		form  []string
+		fault string
+		has   string
+	}{
+		{[]string{"scope", "read"}, "", "for reading only"},
+		{[]string{"scope", "/Documents/ann/", "expires", "2012-11-20"}, "", "in 11 days"},
+		{[]string{"scope", "Elsewhere"}, "device-scope-fault", ""},
+		{[]string{"expires", "2012-11-01"}, "device-expires-fault", ""},
+	} {
+		got := b.post(t, "/mount", append([]string{"do", "device", "label", "bounded " + test.form[0] + strings.Trim(test.has, "/")}, test.form...)...)
+		if test.fault != "" {
+			if got.status != 422 || textOf(got.body, test.fault) == "" {
+				t.Errorf("%v: got %d without a fault", test.form, got.status)
+			}
+		} else if shown := b.get(t, "/mount").body; got.status != 303 || !strings.Contains(shown, test.has) {
+			t.Errorf("%v: got %d, and the list does not say %q", test.form, got.status, test.has)
+		}
 	}
 	got = b.post(t, "/mount", "do", "calendar", "label", "phone")
 	if secret := textOf(b.get(t, got.header.Get("Location")).body, "secret"); !strings.Contains(secret, "/calendar/") {

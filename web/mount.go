@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -108,6 +109,9 @@ type device struct {
 	Label    string     `json:"label"`
 	Created  time.Time  `json:"created"`
 	LastUsed *time.Time `json:"lastUsed"`
+	Scope    string     `json:"scope"`   // "": everything
+	Expires  *time.Time `json:"expires"` // nil: never
+	Ended    bool       `json:"-"`
 }
 
 const (
@@ -118,7 +122,7 @@ const (
 func mountForms() map[string]form {
 	return map[string]form{
 		"device": func(x *visit, v url.Values) (*act, error) {
-			a, err := makeSecret(v, passwordsPath, "secret", "This password opens the drive only. It is shown this once.")
+			a, err := makeSecret(v, passwordsPath, "secret", "This password opens the drive only. It is shown this once.", text("scope", strings.Trim(strings.TrimSpace(v.Get("scope")), "/")), text("expires", v.Get("expires")))
 			if err == nil {
 				a.to = x.with("device", strings.TrimSpace(v.Get("label")), "do", "", "name", "")
 			}
@@ -132,15 +136,19 @@ func mountForms() map[string]form {
 	}
 }
 
-// makeSecret makes an app password or a calendar address. What is secret is in no address
-// and in no later page.
-func makeSecret(v url.Values, path, key, text string) (*act, error) {
+// makeSecret makes an app password or a calendar address, with what bounds it. What is
+// secret is in no address and in no later page.
+func makeSecret(v url.Values, path, key, text string, bounds ...member) (*act, error) {
 	label := strings.TrimSpace(v.Get("label"))
 	if label == "" {
 		return nil, fieldMissing("label", "A name is needed, such as that of the device.")
 	}
+	request := driveRequest{Method: "PUT", Path: path + url.PathEscape(label) + ".json"}
+	if slices.ContainsFunc(bounds, func(m member) bool { return m.value != nil }) {
+		request = put(request.Path, bounds)
+	}
 	return &act{
-		requests: []driveRequest{{Method: "PUT", Path: path + url.PathEscape(label) + ".json"}},
+		requests: []driveRequest{request},
 		done: func(answers []*driveAnswer) notice {
 			var made map[string]any
 			if json.Unmarshal(answers[0].body.Bytes(), &made) != nil {
@@ -194,6 +202,7 @@ func drawMount(x *visit) error {
 		return err
 	}
 	for i := range m.Devices {
+		m.Devices[i].Ended = m.Devices[i].Expires != nil && !m.Devices[i].Expires.After(x.Words.now)
 		if m.Devices[i].Label == x.query.Get("device") {
 			m.Device = &m.Devices[i]
 		}
@@ -201,6 +210,8 @@ func drawMount(x *visit) error {
 	forms := mountForms()
 	m.Make = x.asks(asking{Do: "device", Submit: "Make a password", Post: m.Here, Fields: []*field{
 		{Name: "label", Label: "Name of the device", Kind: "text", Needed: true, Hint: "Such as laptop."},
+		{Name: "scope", Label: "What it may do", Kind: "text", Hint: "Everything that you may if this is empty; read to change nothing; or a folder, such as Documents/" + m.Me + "."},
+		{Name: "expires", Label: "Until", Kind: "date", Hint: "It ends as that day begins. Without a day it does not end."},
 	}}, forms["device"])
 	m.Link = x.asks(asking{Do: "calendar", Submit: "Make an address", Post: m.Here, Fields: []*field{
 		{Name: "label", Label: "Name", Kind: "text", Needed: true, Hint: "Such as phone."},

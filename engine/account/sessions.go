@@ -223,3 +223,30 @@ func (e *Accounts) EndSessionOf(ctx context.Context, user identity.ID, id int64)
 		return change.Absent("session")
 	})
 }
+
+// EndOtherSessions ends all sessions of the user but that which the token opens, and
+// returns how many there were.
+func (e *Accounts) EndOtherSessions(ctx context.Context, user identity.ID, token string) (ended int, err error) {
+	err = e.maker.Update(ctx, func(tx store.Tx) error {
+		ended = 0 // a change may be made again
+		t, err := Read(tx)
+		if err != nil {
+			return err
+		}
+		var others []int64
+		for sum, s := range t.sessions {
+			if s.UserID == user && sum != SecretSum(token) {
+				others = append(others, s.ID)
+			}
+		}
+		slices.Sort(others)
+		for _, id := range others {
+			if err := tx.Write().Parties().DeleteSession(id); err != nil {
+				return err
+			}
+		}
+		ended = len(others)
+		return e.Refresh(tx)
+	})
+	return ended, err
+}
