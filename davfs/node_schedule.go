@@ -41,7 +41,9 @@ func (n scheduleFolder) hasMeaning(_ context.Context, name string) (bool, error)
 	return identity, nil
 }
 
-func (n scheduleFolder) filters() []string { return []string{"route", "context", "type", "q"} }
+func (n scheduleFolder) filters() []string {
+	return []string{"route", "context", "type", "paused", "q"}
+}
 
 func (n scheduleFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
 	return n.engine.Schedules.Entries(ctx, n.by, f)

@@ -138,6 +138,7 @@ func (q query) filter() (engine.Filter, error) {
 		func() (err error) { f.Xattrs, err = q.xattrs(); return },
 		func() (err error) { f.State, err = q.word("state", lives()...); return },
 		func() (err error) { f.Type, err = q.word("type", "simple", "interval", "cron", "crontab"); return },
+		func() (err error) { f.Paused, err = q.word("paused", "true", "false"); return },
 		func() (err error) { f.Parent, err = q.number("parent", 1, maxID); return },
 		func() (err error) { f.After, err = q.number("after", 0, math.MaxInt64); return },
 		func() (err error) { limit, err = q.number("limit", 1, maxPage); return },

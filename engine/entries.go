@@ -134,7 +134,7 @@ func (e *Schedules) addEntries(r store.Reader, by identity.Principal, f Filter, 
 
 // entryPasses applies the filters that the store does not know.
 func (e *Schedules) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
-	if !e.rights.InContext(by, f.Context, s.ContextID) {
+	if !e.rights.InContext(by, f.Context, s.ContextID) || f.Paused != "" && (f.Paused == "true") == s.Paused.IsZero() {
 		return false
 	}
 	if f.Query == "" {

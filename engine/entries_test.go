@@ -401,6 +401,7 @@ func TestEntryListing(t *testing.T) {
 	two := put("ann", "two.json", `, "context": "core", "title": "the INVOICES of core"`)
 	put("bob", "three.json", "")
 	four := sam.mustPutEntry("", `{"type": "crontab", "spec": "@daily", "route": "ask"}`).Name
+	w.as("ann").mustPutEntry("two.json", `{"do": "pause"}`)
 	for _, test := range []struct {
 		who    string
 		filter engine.Filter
@@ -412,6 +413,8 @@ func TestEntryListing(t *testing.T) {
 		{"sam", engine.Filter{Route: "nothere"}, nil},
 		{"sam", engine.Filter{Type: "interval"}, []string{one, two}},
 		{"sam", engine.Filter{Context: "core"}, []string{two}},
+		{"sam", engine.Filter{Paused: "true"}, []string{two}},
+		{"sam", engine.Filter{Paused: "false"}, []string{one, four}},
 		{"sam", engine.Filter{Context: fmt.Sprint(w.Accounts.PartyID("core"))}, []string{two}},
 		{"sam", engine.Filter{Context: "mine"}, []string{one, two, four}},
 		{"sam", engine.Filter{Context: "bob"}, nil},

@@ -179,6 +179,7 @@ type Filter struct {
 	Context string // name, id or "mine"
 	Parent  int64
 	Type    string // of a schedule entry
+	Paused  string // schedule entries that are, "true", or are not, "false"; "" for all
 	CaseID  int64  // attachments bound to it
 	Query   string // part of a title or note
 	After   int64  // Seq
