@@ -64,6 +64,7 @@ type Authenticator struct {
 	derive    deriveFunc
 	dummy     *passwordHash // what an unknown user's password is compared with
 	throttle  *throttle
+	codes     *throttle // of second factors
 	verified  *credentials
 	directory Directory // nil: there is none
 	vouchers  *vouchers
@@ -81,9 +82,11 @@ func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
 		derive:   argon2.IDKey,
 		dummy:    &passwordHash{argonParams: currentParams, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
 		throttle: newThrottle(now),
+		codes:    newThrottle(now),
 		verified: newCredentials(now),
 		slots:    make(chan struct{}, min(runtime.GOMAXPROCS(0), mostHashes)),
 	}
+	a.codes.perUser = true
 	return a
 }
 

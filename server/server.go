@@ -88,6 +88,7 @@ type Server struct {
 	proxies proxies
 	names   map[string]bool // see checkHost
 	unnamed sync.Once       // see noteProxy
+	proving sync.Mutex      // see Prove
 	metrics *metrics
 	scrape  http.Handler
 	version []byte

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"net/netip"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -124,16 +123,15 @@ func (s *Server) LogIn(ctx context.Context, name, password string) (identity.Pri
 }
 
 // Prove has what a user proves after the password checked by check, whose errs.LogIn counts
-// as a failed log-in: after some of them the user must wait. Errors: those of check;
-// errs.TooMany.
+// as a failed log-in: after some of them the user must wait, from whatever address. A code
+// has few digits, and only who knows the password gets so far. One is checked at a time, so
+// that none is tried before the last one counts. Errors: those of check; errs.TooMany.
 func (s *Server) Prove(ctx context.Context, by identity.Principal, check func() error) error {
-	var from netip.Addr
 	x := exchangeOf(ctx)
-	if x != nil {
-		from = x.client
-	}
-	attempt := pairOf(from, "code:"+identity.Fold(string(by.Name))) // no user has this name
-	throttle := s.config.Auth.throttle
+	attempt := pair{name: identity.Fold(string(by.Name))}
+	s.proving.Lock()
+	defer s.proving.Unlock()
+	throttle := s.config.Auth.codes
 	var err error
 	if wait := throttle.wait(attempt); wait > 0 {
 		err = tooMany(wait)

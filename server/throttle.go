@@ -43,7 +43,8 @@ func networkOf(addr netip.Addr) netip.Addr {
 // as long. A user who has logged in from an address before does not wait for
 // failures of other users there, because an office or a proxy is one address.
 type throttle struct {
-	now func() time.Time
+	now     func() time.Time
+	perUser bool // addresses are not counted: the pairs have none
 
 	mu    sync.Mutex
 	pairs *lru[pair, *failures]
@@ -108,7 +109,7 @@ func (t *throttle) fail(p pair) time.Duration {
 	t.wrong++
 	now := t.now()
 	first := count(t.pairs, p, now) == 1
-	if _, known := t.good.get(p); !known {
+	if _, known := t.good.get(p); !known && !t.perUser {
 		// A device with an old password fails for ever, but is one user.
 		if f, ok := t.addrs.get(p.addr); first || ok && f.count > freeFailures {
 			count(t.addrs, p.addr, now)
