@@ -2,9 +2,13 @@ package web
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -29,39 +33,52 @@ type SignOn interface {
 
 // away is a log-in that is under way at the provider.
 type away struct {
-	nonce, verifier, next string
-	until                 time.Time
+	State, Nonce, Verifier, Next string
+	Until                        time.Time
 }
 
-// ways are the log-ins that are under way, by state, in memory.
-type ways struct {
-	mu sync.Mutex
-	of map[string]away
-}
+// ways keeps the log-ins that are under way: each in a cookie of its browser, which only this
+// process can read and write. So there is nothing that strangers could fill.
+type ways struct{ seal cipher.AEAD }
 
 const (
-	mostAway  = 10_000
-	awayLife  = 10 * time.Minute
-	awayName  = "fd-login" // the cookie with the state: a log-in ends in the browser in which it has begun
-	signOnWay = "/login/oidc"
+	awayLife    = 10 * time.Minute
+	awayName    = "fd-login" // the cookie: a log-in ends in the browser in which it has begun
+	longestNext = 1000       // bytes; browsers keep no cookie of more than 4096
+	signOnWay   = "/login/oidc"
 )
 
-func (w *ways) put(state string, one away) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.of) >= mostAway {
-		clear(w.of)
+func newWays() (*ways, error) {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails; see crypto/rand
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, errs.Wrap("make a key for log-ins", err)
 	}
-	w.of[state] = one
+	seal, err := cipher.NewGCMWithRandomNonce(block)
+	return &ways{seal}, errs.Wrap("make a key for log-ins", err)
 }
 
-// take returns the log-in of the state, which is over then.
-func (w *ways) take(state string, now time.Time) (one away, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one, ok = w.of[state]
-	delete(w.of, state)
-	return one, ok && now.Before(one.until)
+// put returns what the browser keeps of a log-in.
+func (w *ways) put(one away) string {
+	if len(one.Next) > longestNext {
+		one.Next = ""
+	}
+	text, _ := json.Marshal(one) // texts and a time
+	return base64.RawURLEncoding.EncodeToString(w.seal.Seal(nil, nil, text, []byte(awayName)))
+}
+
+// take returns the log-in that a browser has kept, if its time is not over.
+func (w *ways) take(kept string, now time.Time) (one away, ok bool) {
+	sealed, err := base64.RawURLEncoding.DecodeString(kept)
+	if err != nil {
+		return one, false
+	}
+	text, err := w.seal.Open(nil, nil, sealed, []byte(awayName))
+	if err != nil || json.Unmarshal(text, &one) != nil {
+		return away{}, false
+	}
+	return one, now.Before(one.Until)
 }
 
 func signOnPages() []page {
@@ -81,15 +98,15 @@ func beginSignOn(x *visit) error {
 	if err != nil {
 		return refuseSignOn(x, err)
 	}
-	x.ways.put(state, away{nonce: nonce, verifier: verifier, next: localPath(x.query.Get("next")), until: x.Wall().Add(awayLife)})
-	http.SetCookie(x.w, awayCookie(state, x.secure()))
+	kept := x.ways.put(away{State: state, Nonce: nonce, Verifier: verifier, Next: localPath(x.query.Get("next")), Until: x.Wall().Add(awayLife)})
+	http.SetCookie(x.w, awayCookie(kept, x.secure()))
 	return x.redirect(to)
 }
 
-// awayCookie keeps the state, "" to forget it.
-func awayCookie(state string, secure bool) *http.Cookie {
-	c := &http.Cookie{Name: awayName, Value: state, Path: signOnWay, MaxAge: int(awayLife.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
-	if state == "" {
+// awayCookie keeps a log-in that is under way, "" to forget it.
+func awayCookie(kept string, secure bool) *http.Cookie {
+	c := &http.Cookie{Name: awayName, Value: kept, Path: signOnWay, MaxAge: int(awayLife.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
+	if kept == "" {
 		c.MaxAge = -1
 	}
 	return c
@@ -100,21 +117,24 @@ func finishSignOn(x *visit) error {
 	if x.SignOn == nil {
 		return absent()
 	}
-	state := x.query.Get("state")
+	var one away
 	kept, err := x.r.Cookie(awayName)
-	one, ok := x.ways.take(state, x.Wall())
+	begun := false
+	if err == nil {
+		one, begun = x.ways.take(kept.Value, x.Wall())
+	}
 	http.SetCookie(x.w, awayCookie("", x.secure()))
 	switch {
-	case !ok || err != nil || kept.Value != state || state == "":
+	case !begun || one.State != x.query.Get("state"):
 		return refuseSignOn(x, errs.New(errs.LogIn, "This log-in was not begun in this browser, or took longer than ten minutes. Begin again."))
 	case x.query.Has("error"):
 		return refuseSignOn(x, errs.New(errs.LogIn, "The provider has refused the log-in (%s).", errs.Clip(x.query.Get("error"), 60)))
 	}
-	by, err := x.SignOn.Finish(x.r.Context(), x.query.Get("code"), one.nonce, one.verifier)
+	by, err := x.SignOn.Finish(x.r.Context(), x.query.Get("code"), one.Nonce, one.Verifier)
 	if err != nil {
 		return refuseSignOn(x, err)
 	}
-	return enter(x, by, &loginView{Next: one.next})
+	return enter(x, by, &loginView{Next: one.Next})
 }
 
 // refuseSignOn shows the form of the log-in with why it was refused.

@@ -120,8 +120,11 @@ type page struct {
 
 // New returns the handler of the pages. It fails if a template does.
 func New(cfg Config) (http.Handler, error) {
-	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), halfway: &halfway{of: map[string]halfLogin{}}, ways: &ways{of: map[string]away{}}, built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
+	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), halfway: &halfway{of: map[string]halfLogin{}}, built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
 	var err error
+	if p.ways, err = newWays(); err != nil {
+		return nil, err
+	}
 	if p.assets, err = newAssets(); err != nil {
 		return nil, err
 	}

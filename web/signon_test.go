@@ -1,0 +1,45 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLogInsUnderWay: a log-in at the provider lasts ten minutes in its browser, however many
+// others begin: strangers who began ten thousand ended those of everybody.
+func TestLogInsUnderWay(t *testing.T) {
+	t.Parallel()
+	w, err := newWays()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := newWays()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)
+	want := away{State: "state", Nonce: "nonce", Verifier: "verifier", Next: "/cases", Until: now.Add(awayLife)}
+	kept := w.put(want)
+	for range 10_001 {
+		w.put(away{State: "of a stranger", Until: now.Add(awayLife)})
+	}
+	if got, ok := w.take(kept, now); !ok || got != want {
+		t.Errorf("got %+v, %v", got, ok)
+	}
+	if _, ok := w.take(kept, now.Add(awayLife)); ok {
+		t.Error("it lasts longer than ten minutes")
+	}
+	if strings.Contains(kept, "verifier") || kept == w.put(want) {
+		t.Error("what the browser keeps can be read")
+	}
+	for _, wrong := range []string{"", "state", kept[1:], kept[:len(kept)-2] + "AA", other.put(want)} {
+		if got, ok := w.take(wrong, now); ok || got != (away{}) {
+			t.Errorf("%q is taken: %+v", wrong, got)
+		}
+	}
+	long := w.put(away{Next: "/" + strings.Repeat("x", 8000), Until: now.Add(awayLife)})
+	if got, ok := w.take(long, now); !ok || got.Next != "" || len(long) > 3000 {
+		t.Errorf("a long address: %d bytes, %+v", len(long), got)
+	}
+}
