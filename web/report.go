@@ -406,9 +406,10 @@ func isWeek(text string) bool {
 	return err == nil && n == 2 && year > 0 && 1 <= week && week <= 53 && text == fmt.Sprintf("%04d-W%02d", year, week)
 }
 
-// cell returns a text that a program for tables does not take for a formula.
+// cell returns a text that a program for tables does not take for a formula: nor with
+// blanks before it, or the wide signs that some take as the others.
 func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if strings.IndexAny(strings.TrimLeft(text, " \u00a0\u3000\ufeff"), "=+-@\t\r\n＝＋－＠") == 0 {
 		return "'" + text
 	}
 	return text

@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 // TestCells: a title is never a formula.
 func TestCells(t *testing.T) {
 	t.Parallel()
-	for given, want := range map[string]string{"": "", "Toner": "Toner", "=1+1": "'=1+1", "@x": "'@x", "-2": "'-2", "+2": "'+2", "a=b": "a=b"} {
+	for given, want := range map[string]string{"": "", "Toner": "Toner", "=1+1": "'=1+1", "@x": "'@x", "-2": "'-2", "+2": "'+2", "a=b": "a=b", " =1": "' =1", "\n=1": "'\n=1", "＝1": "'＝1", "　＠x": "'　＠x", " a": " a", "é=": "é="} {
 		if got := cell(given); got != want {
 			t.Errorf("cell(%q) is %q, want %q", given, got, want)
 		}
