@@ -141,6 +141,9 @@ func (e *Env) cases() *cobra.Command {
 			f.XAttrs[key] = value
 		}
 		found, err := client.Collect(s.Cases(ctx, f))
+		if err == nil {
+			err = s.knownRoute(ctx, f.Route, len(found))
+		}
 		if err != nil {
 			return err
 		}
@@ -327,7 +330,7 @@ func (e *Env) timer() *cobra.Command {
 			"a task is called ACTION.due and the like.",
 		Example: "  flowdrive timer 42 approve.due \"2026-12-01 12:00\"", Args: cobra.ExactArgs(3),
 	}
-	c.ValidArgsFunction = e.completeWith((*session).caseNames)
+	c.ValidArgsFunction = e.completeTimer
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
 		id, err := s.FindCase(ctx, args[0])
 		if err != nil {

@@ -73,6 +73,37 @@ func (e *Env) completeTask(cmd *cobra.Command, args []string, _ string) ([]cobra
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeTimer completes a case, then a timer of it.
+func (e *Env) completeTimer(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return e.ask(cmd, (*session).caseNames), cobra.ShellCompDirectiveNoFileComp
+	case 1:
+		return e.ask(cmd, func(s *session, ctx context.Context) ([]string, error) {
+			id, err := s.FindCase(ctx, args[0])
+			if err != nil {
+				return nil, err
+			}
+			return s.timerNames(ctx, id)
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// timerNames returns the names of the timers of a case.
+func (s *session) timerNames(ctx context.Context, id int64) ([]string, error) {
+	var found []string
+	for f, err := range s.Files(ctx, fmt.Sprintf("Workflow/Cases/%d/Timers", id)) {
+		if err != nil {
+			return nil, err
+		}
+		if name, is := strings.CutSuffix(path.Base(f.Name), ".json"); is && !f.Folder {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
 // completeDrive completes a path of the drive, folder by folder.
 func (e *Env) completeDrive(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	folder := ""
@@ -114,6 +145,15 @@ func (s *session) routeNames(ctx context.Context) ([]string, error) {
 		found = append(found, r.Name+"\t"+clean(r.Title))
 	}
 	return found, nil
+}
+
+// knownRoute returns an error if a filter that has found nothing names a route that is not there.
+func (s *session) knownRoute(ctx context.Context, name string, found int) error {
+	if name == "" || found > 0 {
+		return nil
+	}
+	_, err := s.Route(ctx, name)
+	return err
 }
 
 func (s *session) caseNames(ctx context.Context) ([]string, error) {

@@ -33,6 +33,9 @@ func (e *Env) tasks() *cobra.Command {
 	e.completeFlag(c, "for", (*session).people)
 	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
 		tasks, err := s.openTasks(ctx, team, filter)
+		if err == nil {
+			err = s.knownRoute(ctx, filter.Route, len(tasks))
+		}
 		if err != nil {
 			return err
 		}
