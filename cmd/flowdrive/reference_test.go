@@ -58,6 +58,8 @@ type reference struct {
 	*testing.T
 	root schemaNode // of the page
 
+	exemplary bool // each field of the page has an example
+
 	types map[string]string // what the page names and explains at its end
 }
 
@@ -78,7 +80,7 @@ func (r *reference) read(name string) schemaNode {
 
 // schemaPage makes a page of a schema without the definitions that are left out.
 func (r *reference) schemaPage(name, title, words string, without ...string) string {
-	r.root = r.read(name + ".schema.json")
+	r.root, r.exemplary = r.read(name+".schema.json"), true
 	var b strings.Builder
 	r.begin(&b, title, words)
 	r.fields(&b, r.root, "", 2)
@@ -92,7 +94,7 @@ func (r *reference) schemaPage(name, title, words string, without ...string) str
 
 // partPage makes a page of some definitions of a schema.
 func (r *reference) partPage(name, title, words string, parts ...string) string {
-	r.root = r.read(name + ".schema.json")
+	r.root, r.exemplary = r.read(name+".schema.json"), true
 	var b strings.Builder
 	r.begin(&b, title, words)
 	for _, d := range parts {
@@ -114,7 +116,7 @@ func (r *reference) end(b *strings.Builder) string {
 }
 
 func (r *reference) begin(b *strings.Builder, title, words string) {
-	fmt.Fprintf(b, "# %s\n\n%s\n\nThis page is made of the JSON Schema. The [documents](documents.md) that the server writes have more fields, and all schemas are in `Workflow/Schemas/`.\n\n", title, words)
+	fmt.Fprintf(b, "# %s\n\n%s\n\nThis page is made of the JSON Schema. No version has been released so far: each field is there from the first one on. The [documents](documents.md) that the server writes have more fields, and all schemas are in `Workflow/Schemas/`.\n\n", title, words)
 }
 
 // part writes a definition that has fields.
@@ -145,7 +147,11 @@ func (r *reference) fields(b *strings.Builder, of schemaNode, above string, leve
 	for _, name := range asList(of["required"]) {
 		required = append(required, fmt.Sprint(name))
 	}
-	b.WriteString("| field | what it takes | what it is |\n|---|---|---|\n")
+	if r.exemplary {
+		b.WriteString("| field | what it takes | example | what it is |\n|---|---|---|---|\n")
+	} else {
+		b.WriteString("| field | what it takes | what it is |\n|---|---|---|\n")
+	}
 	var below []string
 	for _, name := range sortedNames(properties) {
 		p := asNode(properties[name])
@@ -166,6 +172,9 @@ func (r *reference) fields(b *strings.Builder, of schemaNode, above string, leve
 		takes := r.takes(p)
 		if slices.Contains(required, name) {
 			takes += "; required"
+		}
+		if r.exemplary {
+			takes += " | " + r.example(above+name, p)
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", above+name, takes, escaped(text))
 		if len(asNode(p["properties"])) > 0 {
@@ -269,8 +278,43 @@ func (r *reference) takes(p schemaNode) string {
 	return text
 }
 
+// example returns an example of a field: that of its schema, its default, or a value that it
+// takes. A field with fields has them below.
+func (r *reference) example(name string, p schemaNode) string {
+	values := append(slices.Clone(asList(p["examples"])), p["default"], p["const"])
+	values = append(values, asList(p["enum"])...)
+	if p["type"] == "boolean" || slices.Contains(asList(p["type"]), any("boolean")) {
+		values = append(values, true)
+	}
+	for _, value := range values {
+		if value == nil {
+			continue
+		}
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(value); err != nil {
+			r.Error(err)
+		}
+		return "`" + strings.ReplaceAll(strings.TrimSpace(b.String()), "|", `\|`) + "`"
+	}
+	of := p
+	if ref, is := p["$ref"].(string); is {
+		of = r.find(ref)
+	}
+	switch {
+	case len(asNode(of["properties"])) > 0:
+		return "see there"
+	case p["readOnly"] == true:
+		return ""
+	}
+	r.Errorf("%s has no example: give its schema examples", name)
+	return ""
+}
+
 // documents makes the page of all documents of the drive that have no page of their own.
 func (r *reference) documents() string {
+	r.exemplary = false
 	var b strings.Builder
 	b.WriteString("# Documents of the drive\n\nThe fields of all documents that are read and written, made of the JSON Schemas in `Workflow/Schemas/`. [Routes](route.md), [schedule entries](schedule.md) and [scenarios](scenario.md) have pages of their own.\n\n")
 	names, err := fs.Glob(schema.Files(), "*.schema.json")
