@@ -59,7 +59,7 @@ type Standby struct {
 type leader struct {
 	way       PeerWay
 	transport *http.Transport
-	over      context.Context
+	over      context.Context //nolint:containedctx // its end cuts what is passed on
 	end       context.CancelFunc
 }
 
@@ -299,7 +299,7 @@ func (p *passedOn) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter. Each part of an answer has its time.
 func (p *passedOn) Write(b []byte) (int, error) {
-	if err := p.control.SetWriteDeadline(time.Now().Add(2 * stallTimeout)); err != nil {
+	if err := p.control.SetWriteDeadline(time.Now().Add(2 * stallTimeout)); err != nil { //nolint:forbidigo // the kernel knows no other clock
 		return 0, err
 	}
 	return p.ResponseWriter.Write(b)

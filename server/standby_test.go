@@ -153,7 +153,7 @@ func TestStandbyWithoutLeader(t *testing.T) {
 		}
 		request.SetBasicAuth("sam", "secret")
 		go func() {
-			res, err := http.DefaultClient.Do(request)
+			res, err := http.DefaultClient.Do(request) //nolint:bodyclose // who gets the result closes it
 			if err != nil {
 				t.Error(err)
 			}

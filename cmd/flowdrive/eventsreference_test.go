@@ -154,7 +154,12 @@ func (s source) fields(of string) (words []word) {
 			if !ok || spec.Name.Name != of {
 				return true
 			}
-			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+			fields, is := spec.Type.(*ast.StructType)
+			if !is {
+				s.Errorf("%s is not a struct", of)
+				return false
+			}
+			for _, field := range fields.Fields.List {
 				tag, err := strconv.Unquote(field.Tag.Value)
 				if err != nil {
 					s.Error(err)

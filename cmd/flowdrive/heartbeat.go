@@ -72,7 +72,7 @@ func (s *heartbeatSettings) fault(c notify.Config) error {
 	}
 	g := notify.New(c)
 	defer g.Close()
-	detail := ""
+	var detail string
 	if call.URLSecret != "" {
 		detail = g.RefusesSecret(route.ReachSecretURL, call.URLSecret)
 	} else {

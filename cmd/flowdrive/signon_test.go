@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"io"
-	"log/slog"
+	"log/slog" //nolint:depguard // the provider takes no other logger
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -62,13 +62,13 @@ func atProvider(t *testing.T, from, user string) string {
 		}
 		return resp, string(text)
 	}
-	page, body := fetch(http.MethodGet, from, "")
+	page, body := fetch(http.MethodGet, from, "") //nolint:bodyclose // fetch closes it
 	id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(body)
 	if id == nil {
 		t.Fatalf("the provider shows no form: %s", body)
 	}
 	sent := url.Values{"id": {id[1]}, "username": {user}, "password": {"verysecure"}}.Encode()
-	back, body := fetch(http.MethodPost, page.Request.URL.Scheme+"://"+page.Request.URL.Host+"/login/username", sent)
+	back, body := fetch(http.MethodPost, page.Request.URL.Scheme+"://"+page.Request.URL.Host+"/login/username", sent) //nolint:bodyclose // fetch closes it
 	if to := back.Header.Get("Location"); to != "" {
 		return to
 	}

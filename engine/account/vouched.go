@@ -50,10 +50,7 @@ func (e *Accounts) LogInVouched(ctx context.Context, v Vouched) (identity.ID, er
 				return err
 			}
 		}
-		teams, err := e.vouchedTeams(t, &v, c.Party.Name)
-		if err != nil {
-			return err
-		}
+		teams := vouchedTeams(t, &v, c.Party.Name)
 		for _, c := range slices.Concat(made, teams) {
 			if c.Changed && !c.Created {
 				if _, err := e.writeParty(ctx, tx, req, c); err != nil {
@@ -117,7 +114,7 @@ func plainLine(text string) string {
 
 // vouchedTeams returns the teams, as they are to be. One that there is not is passed over:
 // the settings name it, and a check of them says so.
-func (e *Accounts) vouchedTeams(t *Table, v *Vouched, user identity.Name) ([]*Change, error) {
+func vouchedTeams(t *Table, v *Vouched, user identity.Name) []*Change {
 	var out []*Change
 	for _, name := range slices.Sorted(maps.Keys(v.Teams)) {
 		old := t.ByName(identity.Team, name)
@@ -131,7 +128,7 @@ func (e *Accounts) vouchedTeams(t *Table, v *Vouched, user identity.Name) ([]*Ch
 		}
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }
 
 // byOrigin returns the user for whom that directory vouches, nil for none.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/go-ldap/ldap/v3"
 
@@ -92,10 +91,9 @@ func fill(filter, name, dn string) string {
 
 // open connects and binds as the one who searches.
 func (l *LDAP) open(ctx context.Context) (*ldap.Conn, error) {
-	until := time.Now().Add(answersWithin)
-	if at, ok := ctx.Deadline(); ok && at.Before(until) {
-		until = at
-	}
+	within, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	until, _ := within.Deadline()
 	options := []ldap.DialOpt{ldap.DialWithDialer(&net.Dialer{Deadline: until})}
 	if l.tls != nil {
 		options = append(options, ldap.DialWithTLSConfig(l.tls))
