@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"flowdrive/engine"
 	"flowdrive/engine/contents"
@@ -54,10 +53,10 @@ const nothing = "0 commits, 0 ids"
 // listener counts what metrics are told.
 type listener struct{ told int }
 
-func (l *listener) Fired(string, time.Duration) { l.told++ }
-func (l *listener) Performed(string)            { l.told++ }
-func (l *listener) CaseStarted()                { l.told++ }
-func (l *listener) CaseEnded(string)            { l.told++ }
+func (l *listener) Fired(engine.Firing) { l.told++ }
+func (l *listener) Performed(string)    { l.told++ }
+func (l *listener) CaseStarted()        { l.told++ }
+func (l *listener) CaseEnded(string)    { l.told++ }
 
 func dryRun() option { return func(req *engine.Request) { req.DryRun = true } }
 

@@ -151,10 +151,20 @@ func (l Limits) withDefaults() Limits {
 
 // Observer counts what the engine does, for metrics.
 type Observer interface {
-	Fired(outcome string, lag time.Duration)
+	Fired(f Firing)
 	Performed(trigger string)
 	CaseStarted()
 	CaseEnded(life string)
+}
+
+// Firing is an instant of a schedule entry that was dealt with.
+type Firing struct {
+	Entry   store.UUID
+	Case    int64 // 0: none was created
+	Instant time.Time
+	Began   time.Time // when it was turned to, by the engine's clock
+	Outcome string
+	Lag     time.Duration // from the instant to Began; 0 if somebody has triggered it
 }
 
 // Engine runs the use cases. It is safe for concurrent use. Each part knows
@@ -344,10 +354,10 @@ func (e *Engine) deleteTaken(tx store.Tx, req change.Request) error {
 
 type nobody struct{}
 
-func (nobody) Fired(string, time.Duration) {}
-func (nobody) Performed(string)            {}
-func (nobody) CaseStarted()                {}
-func (nobody) CaseEnded(string)            {}
+func (nobody) Fired(Firing)     {}
+func (nobody) Performed(string) {}
+func (nobody) CaseStarted()     {}
+func (nobody) CaseEnded(string) {}
 
 // Load reads what is kept in memory: users and teams, and the routes' names
 // and rights.

@@ -96,7 +96,9 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 		return err
 	}
 	entry.LastCase, entry.LastError = o.CaseID, ""
-	tx.AfterCommit(func() { c.observer.Fired(o.Outcome, 0) })
+	tx.AfterCommit(func() {
+		c.observer.Fired(Firing{Entry: o.Entry, Case: o.CaseID, Instant: o.Instant, Began: o.FiredAt, Outcome: o.Outcome})
+	})
 	return c.moveOn(tx, f.loadedEntry, ChangeFired, ended, c.req.Now)
 }
 

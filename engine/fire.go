@@ -260,9 +260,8 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 			return false, err
 		}
 	}
-	lag := o.FiredAt.Sub(o.Instant)
 	tx.AfterCommit(func() {
-		e.observer.Fired(o.Outcome, lag)
+		e.observer.Fired(Firing{Entry: o.Entry, Case: o.CaseID, Instant: o.Instant, Began: o.FiredAt, Outcome: o.Outcome, Lag: o.FiredAt.Sub(o.Instant)})
 		if o.Outcome == OutcomeFailed {
 			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("sweeper: a schedule entry could not create its case")
 		}

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
 	"golang.org/x/net/http/httpguts"
 
 	"flowdrive/engine/machine"
@@ -175,6 +176,7 @@ func (g *Gateway) prepare(ctx context.Context, id string, c *outbox.HTTPCall, n 
 	if err != nil {
 		return nil, err
 	}
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(r.Header)) // nothing if the delivery is not traced
 	sign(r.Header, key, id, g.Clock.Now(), n.body)
 	return r, nil
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"go.opentelemetry.io/otel/propagation"
+
 	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/confine"
@@ -74,6 +76,11 @@ func (g *Gateway) once(ctx context.Context, d *outbox.Delivery, p *process) (*ex
 	limits := confine.Limits{Processor: seconds, Memory: uint64(p.allowed.Memory), Family: family}
 	cmd.Args = append(cmd.Args, confine.Arguments(limits, p.allowed.Path, slices.Concat(p.allowed.Args, c.Args))...)
 	cmd.Env = []string{keyVariable + "=" + d.Key} // never nil, which would be the server's, with its secrets
+	traced := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, traced)
+	for _, name := range slices.Sorted(maps.Keys(traced)) {
+		cmd.Env = append(cmd.Env, strings.ToUpper(name)+"="+traced[name])
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.allowed.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+p.allowed.Env[name])
 	}

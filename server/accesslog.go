@@ -22,6 +22,7 @@ func (s *Server) end(x *exchange, r *http.Request) {
 		x.status = http.StatusOK // as net/http will say
 	}
 	s.auditRequest(x, r)
+	x.endSpan()
 	took := s.config.Now().Sub(x.started)
 	s.metrics.observe(x.area, r.Method, x.status, took)
 	s.config.Log.WithLevel(x.level()).Func(func(e *zerolog.Event) { x.describe(e, r, took) }).Msg("request")

@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 )
@@ -43,6 +45,8 @@ type exchange struct {
 	status  int       // 0 until the head of the answer was written
 	begun   bool      // the handler has begun to write an answer that is buffered
 	bytes   int64
+
+	span trace.Span // nil: it has none
 
 	kind   errs.Kind // of the problem that was answered
 	err    error     // its cause, for the log

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/trace"
 
 	"flowdrive/internal/identity"
 	"flowdrive/schema"
@@ -46,6 +47,7 @@ type Config struct {
 
 	Hooks Hooks // takes requests to hooks; nil: there are none
 
+	Tracer         trace.Tracer                 // of spans of requests; nil: there are none
 	Audit          Auditor                      // is told what was refused; may be nil
 	Clock          http.Handler                 // serves /clock; nil: 404, as outside a sandbox
 	Ready          func(context.Context) error  // says why not; nil: always ready
@@ -161,7 +163,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	x.peer = addrOf(r.RemoteAddr)
 	x.client = s.proxies.clientOf(x.peer, r.Header)
 	s.noteProxy(x.peer, r.Header)
-	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	r = r.WithContext(context.WithValue(s.traced(r.Context(), x, r), exchangeKey{}, x))
 	defer s.end(x, r)
 	if r.Body != nil && r.Body != http.NoBody {
 		x.body = newRequestBody(r.Body, x)

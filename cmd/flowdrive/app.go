@@ -42,6 +42,7 @@ type app struct {
 	backups  *backups   // nil: none
 	heart    *heartbeat // nil: none
 	figures  *figures
+	traces   *traces      // nil: none
 	told     *serverWatch // tells administrators what is wrong with the server
 	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       database
@@ -103,7 +104,10 @@ func (a *app) open(ctx context.Context) error {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	observer, err := newObserver(registry)
+	if a.traces, err = a.newTraces(ctx); err != nil {
+		return err
+	}
+	observer, err := newObserver(registry, a.traces)
 	if err != nil {
 		return err
 	}
@@ -134,13 +138,13 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.engine = engine.New(engine.Config{
 		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
-		Store: a.db, Blobs: a.contents, Clock: now, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
+		Store: a.traces.stored(a.db), Blobs: a.contents, Clock: now, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
 		Limits: engine.Limits{
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
 		},
 		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Nodes: a.nodes(), Filters: jqworker.New(workerCommand),
-		Player: a.player(), Outside: outside, Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
+		Player: a.player(), Outside: a.traces.outside(outside), Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
@@ -197,7 +201,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		return err
 	}
 	cfg := server.Config{
-		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version(),
+		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Tracer: a.traces.requests(), Now: time.Now, Version: version(),
 		Drive: a.disk.guard(a.drive), Ready: a.disk.ready(a.engine.Ready), Parts: a.parts, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 		Memory: a.settings.memory(), Limits: a.settings.limits(), Names: a.settings.names(),
 	}
@@ -393,6 +397,7 @@ func (a *app) during(ctx context.Context, f func() error) error {
 
 func (a *app) close() error {
 	var err error
+	a.traces.close()
 	if a.gateway != nil {
 		a.gateway.Close()
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"runtime"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -19,12 +18,14 @@ type observer struct {
 	started   prometheus.Counter
 	ended     *prometheus.CounterVec
 	damaged   prometheus.Counter
+	traces    *traces // nil: none
 }
 
 var _ engine.Observer = (*observer)(nil)
 
-func newObserver(registry *prometheus.Registry) (*observer, error) {
+func newObserver(registry *prometheus.Registry, traces *traces) (*observer, error) {
 	o := &observer{
+		traces: traces,
 		firings: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "flowdrive_schedule_firings_total", Help: "Instants of schedule entries, by what became of them.",
 		}, []string{"outcome"}),
@@ -61,9 +62,10 @@ func newObserver(registry *prometheus.Registry) (*observer, error) {
 }
 
 // Fired implements engine.Observer.
-func (o *observer) Fired(outcome string, lag time.Duration) {
-	o.firings.WithLabelValues(outcome).Inc()
-	o.lag.Observe(lag.Seconds())
+func (o *observer) Fired(f engine.Firing) {
+	o.firings.WithLabelValues(f.Outcome).Inc()
+	o.lag.Observe(f.Lag.Seconds())
+	o.traces.fired(f)
 }
 
 // Performed implements engine.Observer.

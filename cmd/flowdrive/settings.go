@@ -52,6 +52,7 @@ type settings struct {
 	ratePerAddress rateFlag
 	outside        outsideSettings
 	signOn         signOnSettings
+	traces         traceSettings
 
 	backup backupSettings
 
@@ -105,6 +106,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.backup.keep, "backup-keep", "", "how many of these stay, such as 7d,4w,12m (default: all)")
 	s.outside.register(flags)
 	s.signOn.register(flags)
+	s.traces.register(flags)
 }
 
 // registerData registers the flags that every command on a data folder has.
@@ -126,7 +128,8 @@ func (s *settings) validate() error {
 	_, contentsErr := contentsAddress(s.contents)
 	_, _, signOnErr := s.signOn.oidc(s.publicURL)
 	_, _, directoryErr := s.signOn.directory()
-	return errors.Join(signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	_, tracesErr := s.traces.address()
+	return errors.Join(tracesErr, signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
 }
 
 // addressErr says what is wrong with where the server listens and keeps its data.

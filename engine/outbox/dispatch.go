@@ -262,7 +262,7 @@ func (e *Dispatcher) deliver(ctx context.Context, row *store.OutboxRow, request 
 		}
 	}
 	reply, err = e.Reach.Outside.Deliver(ctx, &Delivery{
-		Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News,
+		Case: row.CaseID, Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News,
 		Wrote: func(o Output) { e.wrote(ctx, row, o) },
 	})
 	if err == nil && refused != "" {

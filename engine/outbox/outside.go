@@ -43,6 +43,7 @@ type Rehearser interface {
 // Delivery is one piece of work outside; one of its pointers is set. Callbacks
 // are not the outside's: it never gets one.
 type Delivery struct {
+	Case    int64        // that it is about; 0 for none
 	Key     string       // idempotency key: the same at every attempt, and no other delivery's
 	Attempt int          // 1, 2, …
 	Wrote   func(Output) // is told what a command has written so far, about every second and at its end; nil: nobody is

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"flowdrive/engine"
 )
 
 // measureLateness is P11: how late an instant's case is durable, on an engine
@@ -92,10 +94,10 @@ type firings struct {
 	late []time.Duration
 }
 
-// Fired implements engine.Observer. It is called when the case is durable; lag
-// is from the instant, a whole second, to when the engine began.
-func (f *firings) Fired(_ string, lag time.Duration) {
-	late := lateAt(time.Now(), lag)
+// Fired implements engine.Observer. It is called when the case is durable; the
+// instant is a whole second.
+func (f *firings) Fired(of engine.Firing) {
+	late := lateAt(time.Now(), of.Lag)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.late = append(f.late, late)

@@ -207,7 +207,7 @@ func (c *counted) await(ctx context.Context) error {
 }
 
 // Fired implements engine.Observer.
-func (*counted) Fired(string, time.Duration) {}
+func (*counted) Fired(engine.Firing) {}
 
 // Performed implements engine.Observer.
 func (c *counted) Performed(string) {
