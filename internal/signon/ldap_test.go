@@ -178,3 +178,17 @@ func TestCheckLDAP(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckIssuer: what a provider says is believed, so that it must come encrypted, or
+// from this machine.
+func TestCheckIssuer(t *testing.T) {
+	t.Parallel()
+	for issuer, good := range map[string]bool{
+		"https://login.example.org/realms/firm": true, "http://localhost:9000/": true, "http://127.0.0.1:9000/": true, "http://[::1]:9000/": true,
+		"http://login.example.org/": false, "http://127.example.org/": false, "login.example.org": false, "https://ann@login.example.org/": false, "https://login.example.org/?x": false,
+	} {
+		if err := CheckIssuer(issuer); (err == nil) != good {
+			t.Errorf("%s: %v", issuer, err)
+		}
+	}
+}

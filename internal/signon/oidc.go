@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,7 +74,7 @@ func CheckIssuer(issuer string) error {
 		return fmt.Errorf("%q is not a valid address of a provider; copy its issuer, such as https://login.example.org/realms/firm", issuer)
 	case u.Scheme == "https":
 		return nil
-	case u.Scheme == "http" && (u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"):
+	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
 		return nil
 	}
 	return fmt.Errorf("%q must begin with https://, because what the provider says is believed", issuer)
