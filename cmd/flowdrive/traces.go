@@ -317,7 +317,7 @@ func (o tracedOutside) Deliver(ctx context.Context, d *outbox.Delivery) (*outbox
 	defer span.End()
 	reply, err := o.Outside.Deliver(ctx, d)
 	if err != nil {
-		span.SetStatus(codes.Error, err.Error())
+		span.SetStatus(codes.Error, "the case's Outbox says why") // the error may quote what a service answered
 	}
 	return reply, err
 }

@@ -131,6 +131,9 @@ actions:
 	if !bytes.Equal(fired.GetTraceId(), run.GetTraceId()) || !bytes.Equal(fired.GetTraceId(), called.GetTraceId()) || bytes.Equal(fired.GetTraceId(), request.GetTraceId()) {
 		t.Errorf("what is done for the case is not in one trace: %v, %v, %v", fired, run, called)
 	}
+	if strings.Contains(called.GetStatus().GetMessage(), "418") {
+		t.Errorf("a span tells what the service has answered: %v", called.GetStatus())
+	}
 	if called.GetStatus().GetCode() != spans.Status_STATUS_CODE_ERROR || run.GetStatus().GetCode() == spans.Status_STATUS_CODE_ERROR {
 		t.Errorf("the call ended with %v, the command with %v", called.GetStatus(), run.GetStatus())
 	}
