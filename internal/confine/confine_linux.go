@@ -48,6 +48,7 @@ func become(l Limits, path string, argv, env []string) error {
 	// From here on this process may have more memory than its limit, and ends
 	// if its runtime asks for more. So it is given what it needs for the rest,
 	// and has no reason to start a thread.
+	runtime.MemProfileRate = 0 // a sample of an allocation takes memory that is not of the heap
 	const reserve = 4 << 20
 	runtime.KeepAlive(make([]byte, reserve))
 	runtime.GC()
