@@ -7,6 +7,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 	"flowdrive/store/storetest"
 )
 
@@ -106,4 +107,37 @@ func TestDone(t *testing.T) {
 	same(t, "ann's is older", []int64{4}, list(noon()))
 	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().DeleteDoneBefore(noon().Add(5*time.Hour), 1) })
 	same(t, "none is left", []int64(nil), list(noon()))
+}
+
+// TestDoneOfADeletedCase: what was performed in a case goes with it, and nothing else does.
+func TestDoneOfADeletedCase(t *testing.T) {
+	t.Parallel()
+	db := storetest.Run(t)
+	sam := addUser(t, db, "sam")
+	gone, stays := newCase(db, sam, 7), newCase(db, sam, 7)
+	gone.Modified, stays.Modified = noon().Add(time.Hour), noon().Add(time.Hour)
+	mustUpdate(t, db, func(tx store.Tx) error {
+		for _, c := range []*store.Case{gone, stays} {
+			if err := tx.Write().Cases().Insert(c); err != nil {
+				return err
+			}
+			for n, at := range []time.Time{c.Created, c.Modified} {
+				d := store.DoneTask{User: sam, Time: at, CaseID: c.ID, Seq: int64(n), Action: "fix", Form: []byte("{}")}
+				if err := tx.Write().Cases().InsertDone(&d); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := relational.ConnOf(tx).Exec(`DELETE FROM cases WHERE id = ?1`, gone.ID)
+		return err
+	})
+	mustView(t, db, func(r store.Reader) error {
+		all, err := r.Cases().Done(sam, noon().Add(-time.Hour), 10)
+		of := []int64{}
+		for i := range all {
+			of = append(of, all[i].CaseID)
+		}
+		same(t, "left", []int64{stays.ID, stays.ID}, of)
+		return err
+	})
 }

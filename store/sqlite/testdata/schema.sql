@@ -217,6 +217,7 @@ CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
 	DELETE FROM archive_access
 		WHERE case_id = old.id AND month = old.archived AND party_id IN (SELECT value FROM json_each(old.access));
 	UPDATE open_cases SET n = n - 1 WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.open;
+	DELETE FROM done_tasks WHERE time BETWEEN old.created AND old.modified AND case_id = old.id;
 END;
 
 CREATE TRIGGER cases_inserted AFTER INSERT ON cases BEGIN
@@ -369,7 +370,7 @@ END;
 CREATE TABLE done_tasks (
 	user_id INTEGER NOT NULL,
 	time    INTEGER NOT NULL,
-	case_id INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	case_id INTEGER NOT NULL, -- which may have been deleted since
 	seq     INTEGER NOT NULL, -- of the log entry
 	action  TEXT    NOT NULL,
 	form    BLOB    NOT NULL,
@@ -377,8 +378,6 @@ CREATE TABLE done_tasks (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX done_tasks_by_age ON done_tasks (time);
-
-CREATE INDEX done_tasks_of_case ON done_tasks (case_id);
 
 CREATE TABLE ended_entries (
 	uuid       BLOB    NOT NULL PRIMARY KEY CHECK (length(uuid) = 16),

@@ -406,16 +406,6 @@ CREATE TABLE ended_entries (
 	form       BLOB    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE done_tasks (
-	user_id INTEGER NOT NULL,
-	time    INTEGER NOT NULL,
-	case_id INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
-	seq     INTEGER NOT NULL, -- of the log entry
-	action  TEXT    NOT NULL,
-	form    BLOB    NOT NULL,
-	PRIMARY KEY (user_id, time, case_id, seq)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE case_links (
 	case_id   INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
 	relation  TEXT    NOT NULL CHECK (relation <> ''),
@@ -539,27 +529,38 @@ CREATE TABLE audit_head (
 	unnumbered INTEGER NOT NULL CHECK (unnumbered >= 0)
 ) STRICT;
 
+CREATE TABLE done_tasks (
+	user_id INTEGER NOT NULL,
+	time    INTEGER NOT NULL,
+	case_id INTEGER NOT NULL, -- which may have been deleted since
+	seq     INTEGER NOT NULL, -- of the log entry
+	action  TEXT    NOT NULL,
+	form    BLOB    NOT NULL,
+	PRIMARY KEY (user_id, time, case_id, seq)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-23 18:59:00');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-23 23:51:01');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-23 18:59:00');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-23 23:51:01');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 18:59:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 18:59:00');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 23:51:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 23:51:01');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -642,8 +643,6 @@ INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B
 
 INSERT INTO ended_entries (uuid, context_id, author_id, name, actor, ended, form) VALUES (X'E1000000000000000000000000000001', 1, 1, 'once.json', 'sam', 1352462400000, X'7B7D');
 
-INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
-
 
 
 
@@ -656,6 +655,8 @@ INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 13
 
 
 INSERT INTO audit_head (one, number, sha256, unnumbered) VALUES (1, 0, X'0000000000000000000000000000000000000000000000000000000000000000', 1);
+
+INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
 	INSERT INTO documents (context_id, name, folder, author_id, revision, media_type, size, created, modified)
@@ -723,15 +724,6 @@ CREATE TRIGGER cases_moved AFTER UPDATE OF state ON cases WHEN old.open <> new.o
 	INSERT INTO open_cases (starter_id, route_id, n) VALUES (new.starter_id, new.route_id, 1)
 		ON CONFLICT DO UPDATE SET n = n + iif(new.open, 1, -1);
 	UPDATE aliases SET open = new.open WHERE case_id = new.id;
-END;
-CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
-	DELETE FROM case_log WHERE case_id = old.id;
-	DELETE FROM messages WHERE case_id = old.id;
-	DELETE FROM plans WHERE case_id = old.id;
-	DELETE FROM case_access WHERE case_id = old.id AND party_id IN (SELECT value FROM json_each(old.access));
-	DELETE FROM archive_access
-		WHERE case_id = old.id AND month = old.archived AND party_id IN (SELECT value FROM json_each(old.access));
-	UPDATE open_cases SET n = n - 1 WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.open;
 END;
 CREATE INDEX archive_by_party ON archive_access (party_id, case_id);
 CREATE INDEX tasks_of_case ON tasks (case_id);
@@ -842,8 +834,6 @@ END;
 CREATE INDEX departed_by_age ON departed (deleted);
 CREATE INDEX ended_entries_of_context ON ended_entries (context_id, ended);
 CREATE INDEX ended_entries_by_age ON ended_entries (ended);
-CREATE INDEX done_tasks_by_age ON done_tasks (time);
-CREATE INDEX done_tasks_of_case ON done_tasks (case_id);
 CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
 CREATE INDEX held_mails_by_due ON held_mails (due, user_id);
 CREATE INDEX held_mails_of_user ON held_mails (user_id, due, id);
@@ -914,3 +904,14 @@ CREATE TRIGGER documents_unnumbered AFTER DELETE ON documents WHEN old.context_i
 END;
 CREATE INDEX cases_open ON cases (route_id, id, state) WHERE open = 1;
 CREATE UNIQUE INDEX parties_by_origin ON parties (origin) WHERE origin <> '';
+CREATE INDEX done_tasks_by_age ON done_tasks (time);
+CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
+	DELETE FROM case_log WHERE case_id = old.id;
+	DELETE FROM messages WHERE case_id = old.id;
+	DELETE FROM plans WHERE case_id = old.id;
+	DELETE FROM case_access WHERE case_id = old.id AND party_id IN (SELECT value FROM json_each(old.access));
+	DELETE FROM archive_access
+		WHERE case_id = old.id AND month = old.archived AND party_id IN (SELECT value FROM json_each(old.access));
+	UPDATE open_cases SET n = n - 1 WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.open;
+	DELETE FROM done_tasks WHERE time BETWEEN old.created AND old.modified AND case_id = old.id;
+END;
