@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -187,12 +188,27 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// ofFile returns whether what is read, or at most so much of it, is a file of the
+// operating system.
+func ofFile(src io.Reader) bool {
+	if limited, ok := src.(*io.LimitedReader); ok {
+		src = limited.R
+	}
+	_, ok := src.(*os.File)
+	return ok
+}
+
 // ReadFrom implements io.ReaderFrom, so that files go from disk to socket
 // without a copy. It sends them in parts. Each part gets the time limit of a
-// write.
+// write. What is in memory goes through the buffer that holds the header: the
+// ReadFrom of net/http sends the header in a packet of its own first.
 func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 	const part = 256 << 10
 	limited, _ := src.(*io.LimitedReader)
+	to := io.Writer(x.ResponseWriter)
+	if !ofFile(src) {
+		to = struct{ io.Writer }{x.ResponseWriter}
+	}
 	for {
 		size := int64(part)
 		from := src
@@ -207,7 +223,7 @@ func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 			return n, err
 		}
 		x.giveTime()
-		m, err := io.CopyN(x.ResponseWriter, from, size)
+		m, err := io.CopyN(to, from, size)
 		n, x.bytes = n+m, x.bytes+m
 		if limited != nil {
 			limited.N -= m

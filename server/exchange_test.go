@@ -178,6 +178,46 @@ func TestReadFrom(t *testing.T) {
 	}
 }
 
+// socket is a connection that counts what goes to it past the buffer of the header.
+type socket struct {
+	*connection
+	direct int
+}
+
+func (s *socket) ReadFrom(src io.Reader) (int64, error) {
+	s.direct++
+	return io.Copy(s.connection, src)
+}
+
+// TestReadFromMemory: only a file goes past the buffer of the header.
+func TestReadFromMemory(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("exchange_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	for _, test := range []struct {
+		name string
+		src  io.Reader
+		want int
+	}{
+		{"memory", strings.NewReader("package server"), 0},
+		{"a part of memory", io.LimitReader(strings.NewReader("package server"), 14), 0},
+		{"a part of a file", io.LimitReader(file, 14), 1},
+	} {
+		x, c, _ := newExchange()
+		s := &socket{connection: c}
+		x.ResponseWriter = s
+		if n, err := x.ReadFrom(test.src); n != 14 || err != nil || c.Body.String() != "package server" {
+			t.Errorf("%s: %d bytes, %v, %q", test.name, n, err, c.Body)
+		}
+		if s.direct != test.want {
+			t.Errorf("%s went past the buffer %d times; want %d", test.name, s.direct, test.want)
+		}
+	}
+}
+
 func TestInformationalAnswers(t *testing.T) {
 	t.Parallel()
 	x, c, _ := newExchange()
