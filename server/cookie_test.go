@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"flowdrive/internal/link"
 )
 
 // TestPlainCookieOverTLS: a cookie without the prefix __Host- can be set by other hosts of the
@@ -15,19 +17,22 @@ func TestPlainCookieOverTLS(t *testing.T) {
 	for _, tt := range []struct {
 		name, cookies string
 		tls           bool
+		public        link.Base
 		want          string
 	}{
-		{"plain HTTP", "fd=planted", false, "planted"},
-		{"a planted cookie", "fd=planted", true, ""},
-		{"a planted cookie beside its own", "fd=planted; __Host-fd=own", true, "own"},
-		{"a proxy has the TLS", "fd=planted; __Host-fd=own", false, "own"},
+		{"plain HTTP", "fd=planted", false, "", "planted"},
+		{"a planted cookie", "fd=planted", true, "", ""},
+		{"a planted cookie beside its own", "fd=planted; __Host-fd=own", true, "", "own"},
+		{"a proxy has the TLS", "fd=planted; __Host-fd=own", false, "https://example.com", "own"},
+		{"planted through a proxy that has the TLS", "fd=planted", false, "https://example.com", ""},
+		{"plain HTTP beside such a proxy", "fd=planted", false, "https://flow.example.org", "planted"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/tasks", nil)
 		r.Header.Set("Cookie", tt.cookies)
 		if tt.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
-		if got := SessionToken(r); got != tt.want {
+		if got := SessionToken(tt.public, r); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

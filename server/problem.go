@@ -192,7 +192,7 @@ func (a *answer) detail() string {
 func (a *answer) headers(h http.Header) {
 	switch a.status {
 	case http.StatusUnauthorized:
-		if _, plain := a.request.Header["Authorization"]; !plain && SessionToken(a.request) != "" {
+		if _, plain := a.request.Header["Authorization"]; !plain && SessionToken("", a.request) != "" {
 			h.Set("WWW-Authenticate", `Session realm="Flowdrive"`) // a browser would ask for a password; the page does
 			return
 		}

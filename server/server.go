@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/schema"
 )
 
@@ -58,6 +59,7 @@ type Config struct {
 	Drain          time.Duration                // for requests in flight at the end; 15 s by default
 	Memory         *Memory                      // that requests share; nil: as much as there is
 	Limits         Limits                       // in force from the start; see SetLimits
+	Links          link.Base                    // by which people call the server, through a proxy perhaps; "": what they call
 	Names          []string                     // hosts by which clients call the server on loopback, beside loopback's own; see checkHost
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 )
 
 // The names of the cookie that holds a session's token. Browsers keep the first one
@@ -38,12 +39,13 @@ func SessionCookie(token string, secure bool) *http.Cookie {
 	return c
 }
 
-// SessionToken returns the token that the request has in its cookie, or "". On a connection
-// with TLS the cookie of plain HTTP does not count: another host of the domain, or somebody
-// between on plain HTTP, can have set it.
-func SessionToken(r *http.Request) string {
+// SessionToken returns the token that the request has in its cookie, or "". If the browser
+// calls the server by HTTPS, through a proxy at the public address too, the cookie of plain
+// HTTP does not count: another host of the domain, or somebody between on plain HTTP, can
+// have set it.
+func SessionToken(public link.Base, r *http.Request) string {
 	for _, name := range [...]string{secureCookie, plainCookie} {
-		if name == plainCookie && r.TLS != nil {
+		if name == plainCookie && (r.TLS != nil || public.Secure(r.Host)) {
 			break
 		}
 		if c, err := r.Cookie(name); err == nil && c.Value != "" {
@@ -56,7 +58,7 @@ func SessionToken(r *http.Request) string {
 // resume makes the request one of the user whose session its cookie opens, and reports
 // whether there is one.
 func (s *Server) resume(x *exchange, r *http.Request) bool {
-	token := SessionToken(r)
+	token := SessionToken(s.config.Links, r)
 	if s.config.Sessions == nil || token == "" {
 		return false
 	}

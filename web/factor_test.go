@@ -63,7 +63,12 @@ func TestSecondFactor(t *testing.T) {
 		}
 		return b, token[1]
 	}
+	// A log-in that has begun does not outlive the password with which it did.
 	b, token := half()
+	g.must(t, "admin", 204, "PUT", "/dav/Admin/Users/ann.json", `{"password": "another long password"}`)
+	wrong("the password before", b.post(t, "/login", "half", token, "code", strings.ToUpper(codes[4][1])), 401, "begin again")
+	g.must(t, "admin", 204, "PUT", "/dav/Admin/Users/ann.json", `{"password": "`+password+`"}`)
+	b, token = half()
 	wrong("a code that set it up", b.post(t, "/login", "half", token, "code", code(-1)), 401, "used before")
 	if a := b.post(t, "/login", "half", token, "code", code(0), "name", "ann"); a.status != http.StatusSeeOther || a.header.Get("Set-Cookie") == "" {
 		t.Fatalf("the code: %d %s", a.status, a.body)

@@ -37,6 +37,7 @@ func (v loginView) Way() string { return signOnAddress(v.Next) }
 // halfLogin is a log-in whose password was right and that lacks the code.
 type halfLogin struct {
 	by    identity.Principal
+	begun string // the mark of the password that was right
 	until time.Time
 	tries int
 }
@@ -54,30 +55,30 @@ const (
 )
 
 // begin returns a token for a log-in that lacks the code.
-func (h *halfway) begin(by identity.Principal, now time.Time) string {
+func (h *halfway) begin(by identity.Principal, begun string, now time.Time) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.of) >= mostHalfway {
 		clear(h.of)
 	}
 	token := account.NewToken()
-	h.of[token] = halfLogin{by: by, until: now.Add(halfwayLife), tries: codeTries}
+	h.of[token] = halfLogin{by: by, begun: begun, until: now.Add(halfwayLife), tries: codeTries}
 	return token
 }
 
-// next returns whose log-in it is, and counts a try; ok is false if there is none.
-func (h *halfway) next(token string, now time.Time) (by identity.Principal, ok bool) {
+// next returns the log-in, and counts a try; ok is false if there is none.
+func (h *halfway) next(token string, now time.Time) (half halfLogin, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	half, ok := h.of[token]
+	half, ok = h.of[token]
 	if !ok {
-		return by, false
+		return half, false
 	}
 	half.tries--
 	if h.of[token] = half; half.tries <= 0 || !now.Before(half.until) {
 		delete(h.of, token)
 	}
-	return half.by, now.Before(half.until)
+	return half, now.Before(half.until)
 }
 
 func (h *halfway) end(token string) {
@@ -125,21 +126,23 @@ func drawLogin(x *visit) error {
 // Half of the view is set.
 func whoLogsIn(x *visit, v *loginView) (by identity.Principal, err error) {
 	sent := x.r.PostForm
-	if half := sent.Get("half"); half != "" {
-		by, ok := x.halfway.next(half, x.Wall())
+	if token := sent.Get("half"); token != "" {
+		half, ok := x.halfway.next(token, x.Wall())
 		if !ok {
 			return by, errs.New(errs.LogIn, "The code came too late, or it was wrong too often; begin with your password again.")
 		}
-		err := x.Prove(x.r.Context(), by, func() error { return x.Factors.UseFactor(x.r.Context(), by.ID, sent.Get("code")) })
+		err := x.Prove(x.r.Context(), half.by, func() error {
+			return x.Factors.UseFactor(x.r.Context(), half.by.ID, half.begun, sent.Get("code"))
+		})
 		if err != nil {
-			v.Half = half
+			v.Half = token
 			return by, err
 		}
-		x.halfway.end(half)
-		return by, nil
+		x.halfway.end(token)
+		return half.by, nil
 	}
 	if by, err = x.LogIn(x.r.Context(), v.Name, sent.Get("password")); err == nil && x.Factors.HasFactor(by.ID) {
-		v.Half = x.halfway.begin(by, x.Wall())
+		v.Half = x.halfway.begin(by, x.Factors.Begun(by.ID), x.Wall())
 	}
 	return by, err
 }

@@ -116,7 +116,7 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 			return s.Prove(ctx, by, check)
 		},
 		Sessions: g.engine.Accounts, Factors: g.engine.Accounts, Principal: server.PrincipalOf, RequestID: func(context.Context) string { return "0123456789abcdef" },
-		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
+		Status: server.Status, Title: server.Title, Token: func(r *http.Request) string { return server.SessionToken("", r) }, Cookie: server.SessionCookie,
 		Weigh: func(ctx context.Context, bytes int64) error {
 			g.weighed.Store(bytes)
 			return server.Weigh(ctx, bytes)

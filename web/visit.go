@@ -65,9 +65,7 @@ func (x *visit) theme() string {
 }
 
 // secure reports whether the browser calls the server by HTTPS, perhaps through a proxy.
-func (x *visit) secure() bool {
-	return x.r.TLS != nil || string(x.Links) == "https://"+strings.ToLower(x.r.Host)
-}
+func (x *visit) secure() bool { return x.r.TLS != nil || x.Links.Secure(x.r.Host) }
 
 // address returns how the server is called, for curl lines.
 func (x *visit) address() string {

@@ -86,7 +86,8 @@ type Sessions interface {
 // Factors are the second factors of users (engine/account/factor.go).
 type Factors interface {
 	HasFactor(user identity.ID) bool
-	UseFactor(ctx context.Context, user identity.ID, code string) error
+	Begun(user identity.ID) string // a mark of the user's password
+	UseFactor(ctx context.Context, user identity.ID, begun, code string) error
 	SetFactor(ctx context.Context, by identity.Principal, password, secret, code string) (codes []string, err error)
 	RemoveFactor(ctx context.Context, by identity.Principal, code string) error
 	RenewRecovery(ctx context.Context, by identity.Principal, code string) (codes []string, err error)

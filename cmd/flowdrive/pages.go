@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"flowdrive/internal/identity"
@@ -15,7 +16,7 @@ func (a *app) openPages(cfg *server.Config) error {
 	if err != nil {
 		return err
 	}
-	cfg.Sessions = a.engine.Accounts
+	cfg.Sessions, cfg.Links = a.engine.Accounts, links
 	if a.provider, err = a.openSignOn(); err != nil {
 		return err
 	}
@@ -29,7 +30,8 @@ func (a *app) openPages(cfg *server.Config) error {
 			return a.server.Prove(ctx, by, check)
 		},
 		Sessions: a.engine.Accounts, Factors: a.engine.Accounts, Principal: server.PrincipalOf, RequestID: server.RequestID,
-		Status: server.Status, Title: server.Title, Token: server.SessionToken, Cookie: server.SessionCookie,
+		Status: server.Status, Title: server.Title, Cookie: server.SessionCookie,
+		Token: func(r *http.Request) string { return server.SessionToken(links, r) },
 	}
 	if a.provider != nil {
 		pages.SignOn = a.provider

@@ -166,9 +166,24 @@ func (e *Accounts) RenewRecovery(ctx context.Context, by identity.Principal, cod
 	return codes, err
 }
 
+// Begun returns a mark of the password with which a log-in has begun. It changes with the
+// password, and says nothing about it.
+func (e *Accounts) Begun(user identity.ID) string {
+	p := e.Table().ByID(user)
+	if p == nil {
+		return ""
+	}
+	return markOf(p)
+}
+
+func markOf(p *store.Party) string {
+	sum := sha256.Sum256([]byte(p.Password))
+	return hex.EncodeToString(sum[:])
+}
+
 // UseFactor checks a code of the user's second factor, or a recovery code, and takes it: it
 // is good once. Errors: errs.LogIn.
-func (e *Accounts) UseFactor(ctx context.Context, user identity.ID, code string) error {
+func (e *Accounts) UseFactor(ctx context.Context, user identity.ID, begun, code string) error {
 	return e.maker.Update(ctx, func(tx store.Tx) error {
 		t, err := Read(tx)
 		if err != nil {
@@ -177,6 +192,9 @@ func (e *Accounts) UseFactor(ctx context.Context, user identity.ID, code string)
 		held := t.ByID(user)
 		if held == nil {
 			return change.Absent("user")
+		}
+		if markOf(held) != begun || !t.directory.Active(user) {
+			return errs.New(errs.LogIn, "The password was changed meanwhile, or the account was disabled; begin again.")
 		}
 		p := *held
 		f, err := e.proven(&p, code)

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -116,6 +117,10 @@ func (e *Accounts) StartSession(ctx context.Context, n NewSession) (token string
 			}
 		}
 		if err := tx.Write().Parties().InsertSession(s); err != nil {
+			return err
+		}
+		by := identity.Principal{ID: n.User, Name: t.ByID(n.User).Name}
+		if err := e.log.Write(ctx, tx, audit.NewRow(by, e.maker.Clock.Now(), audit.LogIn, string(by.Name), s.Agent)); err != nil {
 			return err
 		}
 		return e.Refresh(tx)

@@ -16,7 +16,7 @@ type Action string
 
 // The actions of the audit log.
 const (
-	LogIn           Action = "log-in"               // refused
+	LogIn           Action = "log-in"               // a session of the pages, with the browser; or refused, of any log-in
 	Request         Action = "request"              // refused for want of a right; the target is method and path
 	UserAdd         Action = "user-add"             // a user
 	UserChange      Action = "user-change"          // the detail names the fields

@@ -41,6 +41,10 @@ func (b Base) To(path string) string { return string(b) + path }
 // Absolute reports whether links can be followed without knowing the server.
 func (b Base) Absolute() bool { return b != "" }
 
+// Secure reports whether a browser that calls the host does so by HTTPS: at this address,
+// perhaps through a proxy.
+func (b Base) Secure(host string) bool { return string(b) == "https://"+strings.ToLower(host) }
+
 // Case returns the link to a case.
 func (b Base) Case(id int64) string { return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d.json", id)) }
 
