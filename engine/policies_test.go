@@ -89,7 +89,7 @@ func TestPauseAndResume(t *testing.T) {
 	same(t, "after", sam.occurrences(out.Name), []string{
 		"late 2012-11-09T13:14:56Z", "skipped 2012-11-09T13:04:56Z", "skipped 2012-11-09T12:54:56Z", "fired 2012-11-09T12:44:56Z",
 	})
-	sam.entry("e.json").wants("paused", "false", "nextIteration", `"2012-11-09T13:24:56"`, "iterationsPerformed", "2")
+	sam.entry("e.json").wants("paused", "false", "nextIteration", `"2012-11-09T13:24:56"`, "iterationsPerformed", "2", "note", `""`)
 	sam.mustPutEntry("e.json", `{"do": "resume"}`) // of one that runs changes nothing
 	sam.entry("e.json").wants("nextIteration", `"2012-11-09T13:24:56"`)
 

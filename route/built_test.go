@@ -198,6 +198,9 @@ func TestExamples(t *testing.T) {
 		if !slices.Equal(r.Access.Start, starts) {
 			t.Errorf("%s: started by %v", e.Name, r.Access.Start)
 		}
+		if len(starts) == 0 && !slices.Equal(r.Access.Read, []string{"everyone"}) { // who may start a route reads it too
+			t.Errorf("%s: read by %v: its comment says to copy both files", e.Name, r.Access.Read)
+		}
 	}
 	files, err := filepath.Glob("examples/*.yaml")
 	if err != nil {

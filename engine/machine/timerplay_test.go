@@ -137,6 +137,32 @@ actions:
 	}
 }
 
+// TestPastLimit: an absolute limit that is past when it is set is shown and logged as it was
+// set, though the timer expires a second after its last firing.
+func TestPastLimit(t *testing.T) {
+	t.Parallel()
+	p := newTimerPlay(t, `
+timers: {t: {limit: 300}}
+states: {a: {type: start}}
+actions:
+  begin: {trigger: init}
+  on: {always: true, allowed: everyone, onFire: [{enableTimer: t}]}
+`)
+	p.script("t", []timerStep{
+		{"09:00 start", ""},
+		{"09:00 on", "running 09:05:00 false 0"},
+		{"09:05 tick", "running 09:05:00 true 1"},
+		{"09:06 set t 2004-09-15T21:59:00Z", ""},
+	})
+	if form := string(TimerForm(p.c, p.r, "t")); !strings.Contains(form, `"2004-09-15T21:59:00Z"`) || strings.Contains(form, "2024-03-01T09:05:01") {
+		t.Errorf("the form is %s", form)
+	}
+	p.script("t", []timerStep{{"09:07 tick", "running 09:05:01 true 2"}})
+	if log := string(LogText(p.log)); !strings.Contains(log, "due 2004-09-15T21:59:00Z") || strings.Contains(log, "due 2024-03-01T09:05:01Z") {
+		t.Errorf("the log is %s", log)
+	}
+}
+
 // TestStateTimer: the timer of a state can take the decision (RQ-43).
 func TestStateTimer(t *testing.T) {
 	t.Parallel()
