@@ -116,6 +116,7 @@ type propfind struct {
 	want    *dav.Propfind
 	tag     string // of folders that have none of their own
 	windows bool
+	dead    bool // properties that clients have set are wanted
 	xattrs  bool
 	quota   *dav.Quota
 	top     *info
@@ -139,6 +140,7 @@ func (f *propfind) fetch(n node, top *info, depth string) error {
 	if f.want.Form != dav.NamedProps {
 		f.xattrs = f.xattrs || depth == "0" || !f.windows
 	}
+	f.dead = f.want.Dead()
 	if err := f.readProps(f.top); err != nil {
 		return err
 	}
@@ -212,7 +214,7 @@ func newest(members []*info) []*info {
 
 // readProps makes the properties ready that a resource keeps as a text.
 func (f *propfind) readProps(m *info) error {
-	if f.want.Dead() {
+	if f.dead {
 		if err := m.readProps(); err != nil {
 			return err
 		}
