@@ -22,6 +22,7 @@ type Route struct {
 	Version     int                   `json:"version"`
 	Author      string                `json:"author"`
 	States      map[string]RouteState `json:"states"`
+	XAttrs      map[string]RouteXAttr `json:"xattrs"`
 	Warnings    []string              `json:"warnings"`
 	Modified    time.Time             `json:"modified"`
 }
@@ -30,6 +31,12 @@ type Route struct {
 type RouteState struct {
 	Title string `json:"title"`
 	Type  string `json:"type"` // start, normal, complete, denied, cancelled or failed
+}
+
+// RouteXAttr is an XATTR that a route declares.
+type RouteXAttr struct {
+	Title string `json:"title"`
+	Type  string `json:"type"` // string, number, boolean and the like
 }
 
 // Routes returns the routes that the user may see.

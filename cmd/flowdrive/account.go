@@ -3,13 +3,17 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+
+	"flowdrive/cmd/flowdrive/output"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -43,7 +47,7 @@ func userCommand() *cobra.Command {
 
 	passwd := &cobra.Command{
 		Use: "passwd NAME", Short: "Set a user's password, which is asked for, or read from standard input",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			password, err := readPassword(cmd)
 			if err != nil {
@@ -56,7 +60,7 @@ func userCommand() *cobra.Command {
 	}
 	disable := &cobra.Command{
 		Use: "disable NAME", Short: "Disable a user: no log-in, and nothing runs in its context",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return control(cmd.Context(), &s, func(c *client) error {
 				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": true})
@@ -65,19 +69,14 @@ func userCommand() *cobra.Command {
 	}
 	enable := &cobra.Command{
 		Use: "enable NAME", Short: "Let a disabled user log in again",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return control(cmd.Context(), &s, func(c *client) error {
 				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": false})
 			})
 		},
 	}
-	list := &cobra.Command{
-		Use: "list", Short: "List users", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return control(cmd.Context(), &s, func(c *client) error { return listUsers(cmd.Context(), c, cmd.OutOrStdout()) })
-		},
-	}
+	list := listing("List users", &s, listUsers)
 	cmd.AddCommand(add, passwd, disable, enable, list)
 	return cmd
 }
@@ -124,32 +123,85 @@ func askPassword(terminal *os.File, out io.Writer) (string, error) {
 	return given[0], nil
 }
 
-func listUsers(ctx context.Context, c *client, out io.Writer) error {
-	var users []struct {
-		Name     string `json:"name"`
-		ID       int64  `json:"id"`
-		FullName string `json:"fullName"`
-		Email    string `json:"email"`
-		Admin    bool   `json:"admin"`
-		Disabled bool   `json:"disabled"`
-	}
-	if err := c.get(ctx, usersFolder+".contents", &users); err != nil {
-		return err
-	}
-	var table strings.Builder
-	for _, u := range users {
-		var notes []string
-		for note, set := range map[string]bool{"administrator": u.Admin, "disabled": u.Disabled} {
-			if set {
-				notes = append(notes, note)
+// listing makes a command that lists what an administrator's folder holds.
+func listing(short string, s *settings, list func(context.Context, *client, output.Printer) error) *cobra.Command {
+	return output.Formats(&cobra.Command{
+		Use: "list", Short: short, Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := output.NewPrinter(cmd, os.Getenv)
+			if err != nil {
+				return usageError{err}
+			}
+			return control(cmd.Context(), s, func(c *client) error { return list(cmd.Context(), c, p) })
+		},
+	})
+}
+
+// completeNames completes the first argument with the names in the first folder, the others
+// with those in the other folders. Without a server there are none: to open the data folder is
+// too much for a key.
+func completeNames(s *settings, first string, others ...string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		folders := others
+		if len(args) == 0 {
+			folders = []string{first}
+		}
+		var words []string
+		for _, folder := range folders {
+			_, found, err := documents[user](cmd.Context(), newClient(s.data), folder)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, u := range found {
+				words = append(words, u.Name+"\t"+u.FullName)
 			}
 		}
-		slices.Sort(notes)
-		row := fmt.Sprintf("%-6d %-20s %-30s %-30s %s", u.ID, u.Name, u.FullName, u.Email, strings.Join(notes, ", "))
-		table.WriteString(strings.TrimRight(row, " ") + "\n")
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
-	_, err := io.WriteString(out, table.String())
-	return err
+}
+
+// documents returns the documents of a folder, each as it is and as a T.
+func documents[T any](ctx context.Context, c *client, folder string) (raw []json.RawMessage, read []T, err error) {
+	if err := c.get(ctx, folder+".contents", &raw); err != nil {
+		return nil, nil, err
+	}
+	read = make([]T, len(raw))
+	for i, document := range raw {
+		if err := json.Unmarshal(document, &read[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return raw, read, nil
+}
+
+// user is what is listed of a user's complete form.
+type user struct {
+	Name     string `json:"name"`
+	ID       int64  `json:"id"`
+	FullName string `json:"fullName"`
+	Email    string `json:"email"`
+	Admin    bool   `json:"admin"`
+	Disabled bool   `json:"disabled"`
+}
+
+func listUsers(ctx context.Context, c *client, p output.Printer) error {
+	raw, users, err := documents[user](ctx, c, usersFolder)
+	if err != nil {
+		return err
+	}
+	items := make([]output.Item, len(users))
+	for i, u := range users {
+		var notes []string
+		if u.Admin {
+			notes = append(notes, "administrator")
+		}
+		if u.Disabled {
+			notes = append(notes, "disabled")
+		}
+		cells := []string{strconv.FormatInt(u.ID, 10), u.Name, u.FullName, u.Email, strings.Join(notes, ", ")}
+		items[i] = output.Item{JSON: raw[i], Name: u.Name, Cells: cells}
+	}
+	return p.Show([]string{"id", "user", "name", "e-mail", "notes"}, items)
 }
 
 // team is a team's complete form.
@@ -172,12 +224,7 @@ func teamCommand() *cobra.Command {
 			})
 		},
 	}
-	list := &cobra.Command{
-		Use: "list", Short: "List teams with their members", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return control(cmd.Context(), &s, func(c *client) error { return listTeams(cmd.Context(), c, cmd.OutOrStdout()) })
-		},
-	}
+	list := listing("List teams with their members", &s, listTeams)
 	join := membership("join TEAM USER...", "Put users or teams into a team", &s, func(members []string, who string) []string {
 		if slices.Contains(members, who) {
 			return members
@@ -191,29 +238,28 @@ func teamCommand() *cobra.Command {
 	return cmd
 }
 
-func listTeams(ctx context.Context, c *client, out io.Writer) error {
-	var teams []team
-	if err := c.get(ctx, teamsFolder+".contents", &teams); err != nil {
+func listTeams(ctx context.Context, c *client, p output.Printer) error {
+	raw, teams, err := documents[team](ctx, c, teamsFolder)
+	if err != nil {
 		return err
 	}
-	var table strings.Builder
-	for _, t := range teams {
-		row := fmt.Sprintf("%-6d %-20s %s", t.ID, t.Name, strings.Join(t.Members, " "))
-		table.WriteString(strings.TrimRight(row, " ") + "\n")
+	items := make([]output.Item, len(teams))
+	for i, t := range teams {
+		cells := []string{strconv.FormatInt(t.ID, 10), t.Name, strings.Join(t.Members, " ")}
+		items[i] = output.Item{JSON: raw[i], Name: t.Name, Cells: cells}
 	}
-	_, err := io.WriteString(out, table.String())
-	return err
+	return p.Show([]string{"id", "team", "members"}, items)
 }
 
 func membership(use, short string, s *settings, edit func(members []string, who string) []string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.MinimumNArgs(2),
+		Use: use, Short: short, Args: cobra.MinimumNArgs(2), ValidArgsFunction: completeNames(s, teamsFolder, usersFolder, teamsFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return control(cmd.Context(), s, func(c *client) error {
 				var t team
 				err := c.get(cmd.Context(), address(teamsFolder, args[0]), &t)
 				if refused(err, http.StatusNotFound) {
-					return fmt.Errorf("there is no team %q", args[0])
+					return newRefusal(http.StatusNotFound, fmt.Sprintf("there is no team %q", args[0]))
 				}
 				if err != nil {
 					return err

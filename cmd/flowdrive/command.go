@@ -152,7 +152,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND...|TOPIC]", Short: "Help about a command or a topic",
+		Use: "help [COMMAND...|TOPIC]", Short: "Help about a command or a topic", ValidArgsFunction: completeHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if printed, err := printTopic(cmd, args[0]); printed || err != nil {
@@ -171,4 +171,24 @@ func helpCommand() *cobra.Command {
 			return found.Help()
 		},
 	}
+}
+
+// completeHelp completes a command, or a topic in the place of the first.
+func completeHelp(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	found, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, sub := range found.Commands() {
+		if sub.IsAvailableCommand() {
+			words = append(words, sub.Name()+"\t"+sub.Short)
+		}
+	}
+	if len(args) == 0 {
+		for _, t := range topics() {
+			words = append(words, t.name+"\t"+t.about)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"flowdrive/internal/errs"
+	api "flowdrive/client"
 )
 
 // client speaks to a server through the socket in its data folder. Anyone who
@@ -143,7 +143,7 @@ func address(folder, name string) string { return folder + url.PathEscape(name) 
 func (c *client) create(ctx context.Context, folder, name string, document any) error {
 	err := c.put(ctx, address(folder, name), document, http.Header{"If-None-Match": {"*"}})
 	if refused(err, http.StatusPreconditionFailed) {
-		return fmt.Errorf("there is %q already", name)
+		return newRefusal(http.StatusConflict, fmt.Sprintf("there is %q already", name))
 	}
 	return err
 }
@@ -152,7 +152,7 @@ func (c *client) create(ctx context.Context, folder, name string, document any) 
 func (c *client) change(ctx context.Context, folder, name string, document any) error {
 	err := c.put(ctx, address(folder, name), document, http.Header{"If-Match": {"*"}})
 	if refused(err, http.StatusPreconditionFailed) {
-		return fmt.Errorf("there is no %q", name)
+		return newRefusal(http.StatusNotFound, fmt.Sprintf("there is no %q", name))
 	}
 	return err
 }
@@ -184,39 +184,43 @@ func (c *client) do(ctx context.Context, method, path string, header http.Header
 		return nil, err
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
-		return nil, newRefusal(resp, answer)
+		return nil, readRefusal(resp, answer)
 	}
 	return answer, nil
 }
 
-// refusal is a request that the server refused.
+// refusal is a request that the server refused. It wraps the problem, which has
+// the exit code.
 type refusal struct {
-	status int
-	text   string
+	problem *api.Problem
+	text    string
+}
+
+func newRefusal(status int, text string) *refusal {
+	return &refusal{problem: &api.Problem{Status: status}, text: text}
 }
 
 func (r *refusal) Error() string { return r.text }
 
+func (r *refusal) Unwrap() error { return r.problem }
+
 // refused reports whether err is a refusal with the status.
 func refused(err error, status int) bool {
 	r, ok := errors.AsType[*refusal](err)
-	return ok && r.status == status
+	return ok && r.problem.Status == status
 }
 
-// newRefusal returns the problem document (RFC 9457) as an error: its faults if
+// readRefusal returns the problem document (RFC 9457) as an error: its faults if
 // it has any, without their places, because no person wrote that document.
-func newRefusal(resp *http.Response, body []byte) error {
-	var problem struct {
-		Detail string       `json:"detail"`
-		Errors []errs.Fault `json:"errors"`
-	}
-	r := &refusal{status: resp.StatusCode, text: "the server answered " + resp.Status}
+func readRefusal(resp *http.Response, body []byte) error {
+	var problem api.Problem
 	if json.Unmarshal(body, &problem) != nil || problem.Detail == "" {
-		return r
+		return newRefusal(resp.StatusCode, "the server answered "+resp.Status)
 	}
-	r.text = problem.Detail
+	problem.Status = resp.StatusCode
+	r := &refusal{problem: &problem, text: problem.Detail}
 	var faults []string
-	for _, f := range problem.Errors {
+	for _, f := range problem.Faults {
 		faults = append(faults, strings.TrimPrefix(f.Pointer, "/")+": "+f.Detail)
 	}
 	if len(faults) > 0 {

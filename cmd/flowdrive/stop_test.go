@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	api "flowdrive/client"
+	"flowdrive/docs"
 	"flowdrive/engine"
 	"flowdrive/server"
 )
@@ -52,12 +60,41 @@ func TestAwaitEnd(t *testing.T) {
 	}
 }
 
+// TestExitCodes: errors have the exit codes that the manual tells. Those of start --wait are tried
+// in client.txtar.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
+	problem := func(status int, codes ...string) error {
+		p := &api.Problem{Status: status}
+		for _, code := range codes {
+			p.Faults = append(p.Faults, api.Fault{Code: code})
+		}
+		return fmt.Errorf("start: %w", p)
+	}
+	returned := map[int]bool{0: true, 3: true, 4: true, 5: true}
 	for _, test := range []struct {
 		err  error
 		want int
 	}{
+		{problem(400), 1},
+		{problem(401), 6},
+		{problem(403), 6},
+		{problem(404), 7},
+		{problem(409), 8},
+		{problem(410), 7},
+		{problem(412), 8},
+		{problem(413), 1},
+		{problem(422, "required"), 1},
+		{problem(422, "not-found", "required"), 1},
+		{problem(422, "not-found"), 7},
+		{problem(423), 8},
+		{problem(429), 6},
+		{problem(500), 1},
+		{problem(503), 9},
+		{newRefusal(404, "there is no user"), 7},
+		{newRefusal(409, "there is one already"), 8},
+		{&api.UnreachableError{Err: errors.New("refused")}, 9},
+		{configError{errors.New("a setting")}, 78},
 		{errors.New("a failure"), 1},
 		{usageError{errors.New("a flag")}, 2},
 		{errors.Join(server.ErrRequestsCut, fmt.Errorf("2 %w", server.ErrRequestsLeft)), 75},
@@ -68,5 +105,23 @@ func TestExitCodes(t *testing.T) {
 		if got := exitCode(test.err); got != test.want {
 			t.Errorf("%v: %d; want %d", test.err, got, test.want)
 		}
+		returned[test.want] = true
+	}
+	manual, err := fs.ReadFile(docs.Files(), "commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, told, _ := strings.Cut(string(manual), "## Exit codes\n")
+	told, _, _ = strings.Cut(told, "\n## ")
+	said := map[int]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(told, -1) {
+		code, err := strconv.Atoi(row[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		said[code] = true
+	}
+	if diff := cmp.Diff(returned, said); diff != "" {
+		t.Errorf("exit codes (-returned +in the manual):\n%s", diff)
 	}
 }

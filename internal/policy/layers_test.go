@@ -20,7 +20,7 @@ func rows() []row {
 		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox", "internal/licenses", "internal/codecgen", "internal/placetest", "internal/s3server", "store/storetest"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "the commands that speak to a server", packages: []string{"cmd/flowdrive/remote"}},
-		{what: "measurements of the whole", packages: []string{"internal/bench"}},
+		{what: "measurements of the whole; how commands tell what they have found", packages: []string{"internal/bench", "cmd/flowdrive/output"}},
 		{what: "the drive and the pages; what is done with a whole data folder", packages: []string{"davfs", "web", "internal/simulate", "store/backup", "store/check", "store/transfer"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "client", "store/sqlite", "store/postgres", "attach", "attach/bucket", "store/contentrows", "notify", "internal/jqworker", "internal/confine", "internal/signon"}},
 		{what: "use cases", packages: []string{"engine"}},

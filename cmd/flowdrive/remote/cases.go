@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // startOptions are the flags of start.
@@ -25,7 +26,7 @@ type startOptions struct {
 
 func (e *Env) start() *cobra.Command {
 	var o startOptions
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "start ROUTE", Short: "Start a case of a route",
 		Long: "Starts a case, and prints its number. --set key=text sets an XATTR, --set key:=value one that\n" +
 			"is a number, true, false, null or other JSON. The input is a file, or - for the standard input.\n\n" +
@@ -40,6 +41,12 @@ func (e *Env) start() *cobra.Command {
 	c.Flags().StringVar(&o.StartAt, "at", "", "when it starts, as 2026-12-01 08:00 (default: now)")
 	c.Flags().BoolVar(&o.wait, "wait", false, "wait until it has ended")
 	c.ValidArgsFunction = e.completeWith((*session).routeNames)
+	e.completeFlag(c, "set", func(s *session, ctx context.Context) ([]string, error) {
+		if c.Flags().NArg() == 0 {
+			return nil, nil
+		}
+		return s.settings(ctx, c.Flags().Arg(0))
+	})
 	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
 		o.Route = args[0]
 		if o.XAttrs, err = s.values(o.settings); err != nil {
@@ -86,10 +93,10 @@ func (s *session) startCase(ctx context.Context, o startOptions) (started client
 }
 
 func (s *session) started(c client.Case) error {
-	if s.format == "json" || s.format == "yaml" {
-		return s.show(nil, []item{{raw: c.Raw()}})
+	if s.Format == "json" || s.Format == "yaml" {
+		return s.Show(nil, []output.Item{{JSON: c.Raw()}})
 	}
-	return s.line("%d", c.ID)
+	return s.Line("%d", c.ID)
 }
 
 // outcome returns how a case has ended, as an error with an exit code of its own.
@@ -111,7 +118,7 @@ func (e *Env) cases() *cobra.Command {
 	var f client.CaseFilter
 	var all bool
 	var settings []string
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "cases", Short: "List cases",
 		Long:    "Lists the open cases that you may see, the newest first. With --all or --state it lists others, too.",
 		Example: "  flowdrive cases --route purchase --state completed --from 2026-11-01",
@@ -130,7 +137,8 @@ func (e *Env) cases() *cobra.Command {
 	flags.StringVar(&f.CreatedTo, "to", "", "only those started on this date or earlier")
 	flags.BoolVar(&all, "all", false, "also those that have ended")
 	e.completeFlag(c, "route", (*session).routeNames)
-	choices(c, "state", "queued", "active", "suspended", "completed", "closed", "canceled", "failed", "draft")
+	e.completeFlag(c, "status", func(s *session, ctx context.Context) ([]string, error) { return s.stateNames(ctx, f.Route) })
+	output.Choices(c, "state", "queued", "active", "suspended", "completed", "closed", "canceled", "failed", "draft")
 	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
 		f.XAttrs = map[string]string{}
 		for _, setting := range settings {
@@ -156,19 +164,19 @@ func (e *Env) cases() *cobra.Command {
 }
 
 func (s *session) showCases(ctx context.Context, found []client.Case) error {
-	items := make([]item, len(found))
+	items := make([]output.Item, len(found))
 	for i, c := range found {
 		id := strconv.FormatInt(c.ID, 10)
-		items[i] = item{
-			raw: c.Raw(), name: id, alarm: c.State == "failed",
-			cells: []string{id, c.Route, c.Title, c.State, c.Status, s.when(ctx, &c.Modified)},
+		items[i] = output.Item{
+			JSON: c.Raw(), Name: id, Alarm: c.State == "failed",
+			Cells: []string{id, c.Route, c.Title, c.State, c.Status, s.when(ctx, &c.Modified)},
 		}
 	}
-	return s.show([]string{"case", "route", "title", "life", "state", "changed"}, items)
+	return s.Show([]string{"case", "route", "title", "life", "state", "changed"}, items)
 }
 
 func (e *Env) show() *cobra.Command {
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "show CASE", Short: "Say where a case is, whom it waits for, and what comes next", Args: cobra.ExactArgs(1),
 	})
 	c.ValidArgsFunction = e.completeWith((*session).caseNames)
@@ -177,34 +185,24 @@ func (e *Env) show() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if s.format == "" {
+		if s.Format == "" {
 			text, err := s.CaseStatus(ctx, id)
 			if err != nil {
 				return err
 			}
-			return s.prose(text)
+			return s.Lines(text)
 		}
 		found, err := s.Case(ctx, id)
 		if err != nil {
 			return err
 		}
-		return s.show(nil, []item{{raw: found.Raw(), name: strconv.FormatInt(id, 10)}})
+		return s.Show(nil, []output.Item{{JSON: found.Raw(), Name: strconv.FormatInt(id, 10)}})
 	})
-}
-
-// prose writes a text of the server, line by line.
-func (s *session) prose(text string) error {
-	for l := range strings.Lines(text) {
-		if err := s.line("%s", clean(strings.TrimRight(l, "\r\n"))); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (e *Env) log() *cobra.Command {
 	var follow bool
-	c := choices(func() *cobra.Command {
+	c := output.Choices(func() *cobra.Command {
 		c := &cobra.Command{Use: "log CASE", Short: "Print what has happened to a case", Args: cobra.ExactArgs(1)}
 		c.Flags().StringP("output", "o", "", "json or yaml, for programs")
 		return c
@@ -223,27 +221,27 @@ func (e *Env) log() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if s.format == "" {
+		if s.Format == "" {
 			return s.logLines(entries)
 		}
-		items := make([]item, len(entries))
+		items := make([]output.Item, len(entries))
 		for i, entry := range entries {
-			items[i].raw = entry.Raw()
+			items[i].JSON = entry.Raw()
 		}
-		return s.show(nil, items)
+		return s.Show(nil, items)
 	})
 }
 
 func (s *session) logLines(entries []client.LogEntry) error {
 	for _, l := range entries {
-		text := clean(l.Text)
+		text := output.Clean(l.Text)
 		if l.Actor != "" {
-			text = clean(l.Actor) + ": " + text
+			text = output.Clean(l.Actor) + ": " + text
 		}
 		if l.Comment != "" && !strings.Contains(l.Text, l.Comment) {
-			text += " – " + clean(l.Comment)
+			text += " – " + output.Clean(l.Comment)
 		}
-		if err := s.line("%s  %s", l.Time.Format("2006-01-02 15:04:05"), text); err != nil {
+		if err := s.Line("%s  %s", l.Time.Format("2006-01-02 15:04:05"), text); err != nil {
 			return err
 		}
 	}
@@ -263,14 +261,14 @@ func (s *session) followLog(ctx context.Context, id int64) error {
 			last = entries[len(entries)-1].Seq
 		}
 		for _, l := range entries {
-			if s.format == "" {
+			if s.Format == "" {
 				continue
 			}
-			if err := s.data(l.Raw()); err != nil {
+			if err := s.Document(l.Raw()); err != nil {
 				return false, err
 			}
 		}
-		if s.format == "" {
+		if s.Format == "" {
 			err = s.logLines(entries)
 		}
 		return !now.Ended(), err

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // completionTimeout is how long a shell waits for the server.
@@ -23,7 +25,7 @@ type candidates func(s *session, ctx context.Context) ([]string, error)
 func (e *Env) ask(cmd *cobra.Command, f candidates) []string {
 	ctx, stop := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer stop()
-	s := &session{env: e, cmd: cmd, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: &bufferedInput{from: cmd.InOrStdin()}}
+	s := &session{env: e, cmd: cmd, err: cmd.ErrOrStderr(), in: &bufferedInput{from: cmd.InOrStdin()}}
 	var err error
 	if s.Client, err = s.connect(); err != nil {
 		return nil
@@ -52,7 +54,7 @@ func (e *Env) completeTask(cmd *cobra.Command, args []string, _ string) ([]cobra
 		seen, found := map[int64]bool{}, []string{}
 		for _, t := range tasks {
 			if !seen[t.Case] {
-				found = append(found, fmt.Sprintf("%d\t%s", t.Case, clean(t.CaseTitle)))
+				found = append(found, fmt.Sprintf("%d\t%s", t.Case, output.Clean(t.CaseTitle)))
 			}
 			seen[t.Case] = true
 		}
@@ -142,8 +144,39 @@ func (s *session) routeNames(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, r.Name+"\t"+clean(r.Title))
+		found = append(found, r.Name+"\t"+output.Clean(r.Title))
 	}
+	return found, nil
+}
+
+// stateNames returns the states of a route, of all routes if name is empty.
+func (s *session) stateNames(ctx context.Context, name string) ([]string, error) {
+	var found []string
+	for r, err := range s.Routes(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if name == "" || name == r.Name {
+			for state, is := range r.States {
+				found = append(found, state+"\t"+output.Clean(is.Title))
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// settings returns the beginnings of --set for the XATTRs that a route declares.
+func (s *session) settings(ctx context.Context, route string) ([]string, error) {
+	r, err := s.Route(ctx, route)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for name, is := range r.XAttrs {
+		found = append(found, name+"=\t"+output.Clean(is.Title))
+	}
+	slices.Sort(found)
 	return found, nil
 }
 
@@ -162,7 +195,7 @@ func (s *session) caseNames(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, fmt.Sprintf("%d\t%s", c.ID, clean(c.Title)))
+		found = append(found, fmt.Sprintf("%d\t%s", c.ID, output.Clean(c.Title)))
 	}
 	return found, nil
 }

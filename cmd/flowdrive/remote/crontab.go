@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // job is a line of a crontab.
@@ -45,7 +46,7 @@ func (j job) document(route string) ([]byte, error) {
 // cut makes a title of a command.
 func cut(command string) string {
 	const longest = 80
-	letters := []rune(clean(command))
+	letters := []rune(output.Clean(command))
 	if len(letters) <= longest {
 		return string(letters)
 	}
@@ -163,7 +164,7 @@ func (e *Env) ImportCommand() *cobra.Command {
 }
 
 func (s *session) importJobs(ctx context.Context, route string, jobs []job, dryRun bool) error {
-	var items []item
+	var items []output.Item
 	leftOut := 0
 	equal := map[string]int{}
 	for _, j := range jobs {
@@ -181,9 +182,9 @@ func (s *session) importJobs(ctx context.Context, route string, jobs []job, dryR
 			leftOut++
 			became = "left out: " + became
 		}
-		items = append(items, item{cells: []string{fmt.Sprint(j.line), cut(j.command), became}, alarm: failed})
+		items = append(items, output.Item{Cells: []string{fmt.Sprint(j.line), cut(j.command), became}, Alarm: failed})
 	}
-	if err := s.table([]string{"line", "command", "became"}, items); err != nil {
+	if err := s.Table([]string{"line", "command", "became"}, items); err != nil {
 		return err
 	}
 	if leftOut > 0 {

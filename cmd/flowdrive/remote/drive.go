@@ -14,12 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 const drivePaths = "Paths are from the root of the drive, with or without a slash before them."
 
 func (e *Env) ls() *cobra.Command {
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "ls [FOLDER]", Short: "List a folder of the drive", Long: "Lists a folder of the drive. " + drivePaths,
 		Example: "  flowdrive ls Documents/admin", Args: cobra.MaximumNArgs(1),
 	})
@@ -29,7 +30,7 @@ func (e *Env) ls() *cobra.Command {
 		if len(args) > 0 {
 			folder = args[0]
 		}
-		var items []item
+		var items []output.Item
 		for f, err := range s.Files(ctx, folder) {
 			if err != nil {
 				return err
@@ -42,12 +43,12 @@ func (e *Env) ls() *cobra.Command {
 			if !f.Modified.IsZero() {
 				changed = &f.Modified
 			}
-			items = append(items, item{
-				raw: f.Raw(), name: strings.TrimPrefix(f.Href, "/dav/"),
-				cells: []string{name, bytes, s.when(ctx, changed)},
+			items = append(items, output.Item{
+				JSON: f.Raw(), Name: strings.TrimPrefix(f.Href, "/dav/"),
+				Cells: []string{name, bytes, s.when(ctx, changed)},
 			})
 		}
-		return s.show([]string{"name", "size", "changed"}, items)
+		return s.Show([]string{"name", "size", "changed"}, items)
 	})
 }
 
@@ -73,12 +74,12 @@ func (e *Env) cat() *cobra.Command {
 
 // pour writes a content to the standard output.
 func (s *session) pour(content io.ReadCloser) error {
-	_, err := io.Copy(s.out, content)
+	_, err := io.Copy(s.To, content)
 	return errors.Join(err, content.Close())
 }
 
 // named says which of several arguments an error is about.
-func named(name string, err error) error { return fmt.Errorf("%s: %w", clean(name), err) }
+func named(name string, err error) error { return fmt.Errorf("%s: %w", output.Clean(name), err) }
 
 func (e *Env) put() *cobra.Command {
 	c := &cobra.Command{
@@ -130,7 +131,7 @@ func (s *session) putFile(ctx context.Context, name, to string) (err error) {
 	if err != nil || where == "" {
 		return err
 	}
-	return s.line("%s", where)
+	return s.Line("%s", where)
 }
 
 func (e *Env) cp() *cobra.Command {
@@ -192,7 +193,7 @@ func (s *session) each(args []string, f func(string) error) error {
 			first = err
 		}
 		if len(args) > 1 {
-			if err := s.say("flowdrive: %s: %v", clean(arg), err); err != nil {
+			if err := s.say("flowdrive: %s: %v", output.Clean(arg), err); err != nil {
 				return err
 			}
 		}
@@ -215,7 +216,7 @@ func (e *Env) mountHelp() *cobra.Command {
 	return e.command(c, func(_ context.Context, s *session, _ []string) error {
 		address := s.URL() + "/dav/"
 		dav := "dav" + strings.TrimPrefix(address, "http")
-		return s.line("%s", strings.NewReplacer("$URL", address, "$DAV", dav, "$NAME", s.User()).Replace(mountText))
+		return s.Line("%s", strings.NewReplacer("$URL", address, "$DAV", dav, "$NAME", s.User()).Replace(mountText))
 	})
 }
 

@@ -38,7 +38,7 @@ func (e *Env) routeGraph() *cobra.Command {
 			"text": func() []byte { return picture.Text(nil) }, "svg": func() []byte { return picture.SVG(diagram.Options{}) },
 			"dot": picture.DOT, "mermaid": func() []byte { return picture.Mermaid(nil) },
 		}[form]()
-		_, err = s.out.Write(text)
+		_, err = s.To.Write(text)
 		return err
 	})
 	c.Flags().StringVarP(&form, "output", "o", "text", "how it is drawn: text, svg, dot or mermaid")

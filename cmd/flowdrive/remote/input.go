@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"flowdrive/cmd/flowdrive/output"
+
 	"golang.org/x/term"
 )
 
@@ -18,7 +20,7 @@ type bufferedInput struct {
 	reader *bufio.Reader
 }
 
-func (in *bufferedInput) terminal() bool { return isTerminal(in.from) }
+func (in *bufferedInput) terminal() bool { return output.IsTerminal(in.from) }
 
 func (in *bufferedInput) Read(p []byte) (int, error) {
 	if in.reader != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 func (e *Env) login() *cobra.Command {
@@ -63,7 +64,7 @@ func (s *session) credentials(user string) (name, password string, err error) {
 		}
 	}
 	if password == "" {
-		if _, err = fmt.Fprintf(s.err, "Password of %s: ", clean(name)); err != nil {
+		if _, err = fmt.Fprintf(s.err, "Password of %s: ", output.Clean(name)); err != nil {
 			return "", "", err
 		}
 		password, err = s.in.secret()
@@ -164,7 +165,7 @@ func (s *session) revoke(ctx context.Context, p client.Profile) (err error) {
 	secret := p.Secret
 	p.Password = s.env.Getenv("FLOWDRIVE_PASSWORD")
 	if p.Password == "" && s.in.terminal() {
-		if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", clean(p.User)); err != nil {
+		if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", output.Clean(p.User)); err != nil {
 			return err
 		}
 		if p.Password, err = s.in.secret(); err != nil {

@@ -3,12 +3,14 @@ package remote
 import (
 	"fmt"
 	"time"
+
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // progress returns what shows how far a transfer is, in one line that changes. It begins
 // after a second, on a terminal only.
 func (s *session) progress() func(done, all int64) {
-	if !isTerminal(s.err) || s.terminal && s.cmd.Name() == "cat" {
+	if !output.IsTerminal(s.err) || s.Terminal && s.cmd.Name() == "cat" {
 		return nil
 	}
 	begin := s.env.Now()

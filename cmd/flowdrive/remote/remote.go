@@ -13,11 +13,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // Exit codes beside 0 for success, 1 for a failure and 2 for wrong use.
@@ -114,15 +113,13 @@ func (e *Env) Commands() []*cobra.Command {
 // session is one run of a command.
 type session struct {
 	*client.Client
+	output.Printer
 
-	env      *Env
-	cmd      *cobra.Command
-	in       *bufferedInput
-	out      io.Writer
-	err      io.Writer
-	terminal bool // out is one
-	format   string
-	now      time.Time // the server's, as soon as somebody has asked
+	env *Env
+	cmd *cobra.Command
+	in  *bufferedInput
+	err io.Writer
+	now time.Time // the server's, as soon as somebody has asked
 }
 
 // action is what a command does.
@@ -146,15 +143,10 @@ func (e *Env) bare(c *cobra.Command, run action) *cobra.Command {
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	c.Annotations = map[string]string{Annotation: ""}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		s := &session{
-			env: e, cmd: cmd, in: &bufferedInput{from: cmd.InOrStdin()}, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(),
-		}
-		s.terminal = isTerminal(s.out)
-		if f := cmd.Flags().Lookup("output"); f != nil {
-			s.format = f.Value.String()
-			if err := checkFormat(s.format, f.Annotations["formats"]); err != nil {
-				return e.Usage(err)
-			}
+		s := &session{env: e, cmd: cmd, in: &bufferedInput{from: cmd.InOrStdin()}, err: cmd.ErrOrStderr()}
+		var err error
+		if s.Printer, err = output.NewPrinter(cmd, e.Getenv); err != nil {
+			return e.Usage(err)
 		}
 		return run(cmd.Context(), s, args)
 	}
@@ -163,24 +155,6 @@ func (e *Env) bare(c *cobra.Command, run action) *cobra.Command {
 
 // Annotation marks the commands of this package: their flags are not settings.
 const Annotation = "flowdrive/remote"
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
-}
-
-// width returns how many columns the terminal has, or 0.
-func (s *session) width() int {
-	f, ok := s.out.(*os.File)
-	if !ok || !s.terminal {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
-}
 
 func (s *session) profileName() string {
 	name, _ := s.cmd.Flags().GetString("profile")
@@ -249,11 +223,5 @@ func sameServer(a, b string) bool {
 // say writes a line for people to the standard error.
 func (s *session) say(format string, args ...any) error {
 	_, err := fmt.Fprintf(s.err, format+"\n", args...)
-	return err
-}
-
-// line writes a line to the standard output.
-func (s *session) line(format string, args ...any) error {
-	_, err := fmt.Fprintf(s.out, format+"\n", args...)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // RouteCommands are the commands about the routes of a server.
@@ -18,20 +19,20 @@ func (e *Env) RouteCommands() []*cobra.Command {
 }
 
 func (e *Env) routeList() *cobra.Command {
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "list", Short: "List the routes that you may see", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	})
 	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
-		var items []item
+		var items []output.Item
 		for r, err := range s.Routes(ctx) {
 			if err != nil {
 				return err
 			}
-			items = append(items, item{
-				raw: r.Raw(), name: r.Name, cells: []string{r.Name, r.Title, fmt.Sprint(r.Version), r.Author, s.when(ctx, &r.Modified)},
+			items = append(items, output.Item{
+				JSON: r.Raw(), Name: r.Name, Cells: []string{r.Name, r.Title, fmt.Sprint(r.Version), r.Author, s.when(ctx, &r.Modified)},
 			})
 		}
-		return s.show([]string{"route", "title", "version", "author", "changed"}, items)
+		return s.Show([]string{"route", "title", "version", "author", "changed"}, items)
 	})
 }
 
@@ -43,7 +44,7 @@ func (e *Env) routeGet() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = s.out.Write(source)
+		_, err = s.To.Write(source)
 		return err
 	})
 }
@@ -69,7 +70,7 @@ func (e *Env) routePut() *cobra.Command {
 				return named(name, err)
 			}
 			for _, warning := range r.Warnings {
-				if err := s.say("%s: warning: %s", name, clean(warning)); err != nil {
+				if err := s.say("%s: warning: %s", name, output.Clean(warning)); err != nil {
 					return err
 				}
 			}
@@ -106,7 +107,7 @@ func (e *Env) routeDiff() *cobra.Command {
 		if len(text) == 0 {
 			return nil
 		}
-		if _, err := s.out.Write(text); err != nil {
+		if _, err := s.To.Write(text); err != nil {
 			return err
 		}
 		return errors.New("they differ")

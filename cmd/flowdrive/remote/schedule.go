@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/internal/clock"
 )
 
@@ -29,7 +30,7 @@ func (e *Env) ScheduleCommands() []*cobra.Command {
 const entryNames = "An entry is named by its UUID, its given name, or its title if no other has it."
 
 func (e *Env) scheduleList() *cobra.Command {
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "list", Short: "List the schedule entries that you may see", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	})
 	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
@@ -37,10 +38,10 @@ func (e *Env) scheduleList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		items := make([]item, len(entries))
+		items := make([]output.Item, len(entries))
 		for i, entry := range entries {
-			items[i] = item{raw: entry.Raw(), name: entry.ID()}
-			if s.format != "" {
+			items[i] = output.Item{JSON: entry.Raw(), Name: entry.ID()}
+			if s.Format != "" {
 				continue
 			}
 			next := s.when(ctx, entry.Next)
@@ -51,10 +52,10 @@ func (e *Env) scheduleList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items[i].alarm = failed
-			items[i].cells = []string{entry.ID()[:8], entry.Title, entry.Route, entry.Description, next, last}
+			items[i].Alarm = failed
+			items[i].Cells = []string{entry.ID()[:8], entry.Title, entry.Route, entry.Description, next, last}
 		}
-		return s.show([]string{"entry", "title", "route", "when", "next", "last outcomes"}, items)
+		return s.Show([]string{"entry", "title", "route", "when", "next", "last outcomes"}, items)
 	})
 }
 
@@ -82,7 +83,7 @@ func (s *session) lastOutcomes(ctx context.Context, entry client.Entry) (text st
 }
 
 func (e *Env) scheduleShow() *cobra.Command {
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "show ENTRY", Short: "Show a schedule entry and what became of its instants",
 		Long: "Shows a schedule entry and what became of its newest instants. " + entryNames, Args: cobra.ExactArgs(1),
 	})
@@ -92,8 +93,8 @@ func (e *Env) scheduleShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if s.format != "" {
-			return s.show(nil, []item{{raw: entry.Raw(), name: entry.ID()}})
+		if s.Format != "" {
+			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: entry.ID()}})
 		}
 		lines := []string{
 			orNone(entry.Title), "route    " + entry.Route, "when     " + entry.Description,
@@ -103,7 +104,7 @@ func (e *Env) scheduleShow() *cobra.Command {
 			lines = append(lines, "paused   "+orNone(entry.Note))
 		}
 		for _, l := range append(lines, entry.Warnings...) {
-			if err := s.line("%s", clean(l)); err != nil {
+			if err := s.Line("%s", output.Clean(l)); err != nil {
 				return err
 			}
 		}
@@ -113,7 +114,7 @@ func (e *Env) scheduleShow() *cobra.Command {
 
 func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error {
 	const newest = 20
-	var items []item
+	var items []output.Item
 	for o, err := range s.Occurrences(ctx, entry.UUID) {
 		if err != nil {
 			return err
@@ -122,7 +123,7 @@ func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error
 		if o.Case != nil {
 			number = fmt.Sprint(*o.Case)
 		}
-		items = append(items, item{cells: []string{s.when(ctx, &o.Instant), o.Outcome, number, o.State, o.Reason}, alarm: o.Outcome == "failed"})
+		items = append(items, output.Item{Cells: []string{s.when(ctx, &o.Instant), o.Outcome, number, o.State, o.Reason}, Alarm: o.Outcome == "failed"})
 		if len(items) == newest {
 			break
 		}
@@ -130,10 +131,10 @@ func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error
 	if len(items) == 0 {
 		return nil
 	}
-	if err := s.line(""); err != nil {
+	if err := s.Line(""); err != nil {
 		return err
 	}
-	return s.table([]string{"instant", "outcome", "case", "life", "reason"}, items)
+	return s.Table([]string{"instant", "outcome", "case", "life", "reason"}, items)
 }
 
 // newEntry is the document of an entry as the flags of add describe it.
@@ -218,7 +219,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	var settings []string
 	var file, name, every, at string
 	var dryRun bool
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "add ROUTE", Short: "Add a schedule entry",
 		Long: "Adds a schedule entry that starts cases of a route. --cron takes a crontab line of five fields,\n" +
 			"with names of days and months, or @daily and the like. --every takes a length of time, as 15m,\n" +
@@ -270,17 +271,17 @@ func (e *Env) scheduleAdd() *cobra.Command {
 			return err
 		}
 		for _, warning := range entry.Warnings {
-			if err := s.say("warning: %s", clean(warning)); err != nil {
+			if err := s.say("warning: %s", output.Clean(warning)); err != nil {
 				return err
 			}
 		}
-		if s.format != "" {
-			return s.show(nil, []item{{raw: entry.Raw(), name: entry.ID()}})
+		if s.Format != "" {
+			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: entry.ID()}})
 		}
-		if err := s.say("%s; next %s", clean(entry.Description), orNone(s.when(ctx, entry.Next))); err != nil || dryRun {
+		if err := s.say("%s; next %s", output.Clean(entry.Description), orNone(s.when(ctx, entry.Next))); err != nil || dryRun {
 			return err
 		}
-		return s.line("%s", entry.ID())
+		return s.Line("%s", entry.ID())
 	})
 }
 
@@ -343,7 +344,7 @@ func (s *session) entryNames(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, entry.ID()+"\t"+clean(entry.Title+" "+entry.Description))
+		found = append(found, entry.ID()+"\t"+output.Clean(entry.Title+" "+entry.Description))
 	}
 	return found, nil
 }

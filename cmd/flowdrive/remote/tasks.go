@@ -13,13 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 func (e *Env) tasks() *cobra.Command {
 	var filter client.TaskFilter
 	var overdue bool
 	var team string
-	c := formats(&cobra.Command{
+	c := output.Formats(&cobra.Command{
 		Use: "tasks", Short: "List what you have to do",
 		Long: "Lists the tasks that you have accepted and those that are offered to you. What you are warned\n" +
 			"of comes below. With --for it lists the open tasks of a team that you head.",
@@ -43,7 +44,7 @@ func (e *Env) tasks() *cobra.Command {
 			now := s.serverTime(ctx)
 			tasks = slices.DeleteFunc(tasks, func(t client.Task) bool { return t.Due == nil || t.Due.After(now) })
 		}
-		if err := s.showTasks(ctx, tasks); err != nil || s.format != "" || team != "" {
+		if err := s.showTasks(ctx, tasks); err != nil || s.Format != "" || team != "" {
 			return err
 		}
 		return s.showWarnings(ctx, tasks)
@@ -67,15 +68,15 @@ func (s *session) openTasks(ctx context.Context, team string, f client.TaskFilte
 }
 
 func (s *session) showTasks(ctx context.Context, tasks []client.Task) error {
-	items := make([]item, len(tasks))
+	items := make([]output.Item, len(tasks))
 	for i, t := range tasks {
-		items[i] = item{
-			raw: t.Raw(), name: fmt.Sprintf("%d %s", t.Case, t.Action),
-			cells: []string{strconv.FormatInt(t.Case, 10), t.Action, t.CaseTitle, s.when(ctx, t.Due), t.State},
-			alarm: t.Due != nil && s.terminal && t.Due.Before(s.serverTime(ctx)),
+		items[i] = output.Item{
+			JSON: t.Raw(), Name: fmt.Sprintf("%d %s", t.Case, t.Action),
+			Cells: []string{strconv.FormatInt(t.Case, 10), t.Action, t.CaseTitle, s.when(ctx, t.Due), t.State},
+			Alarm: t.Due != nil && s.Terminal && t.Due.Before(s.serverTime(ctx)),
 		}
 	}
-	return s.show([]string{"case", "action", "title", "due", "state"}, items)
+	return s.Show([]string{"case", "action", "title", "due", "state"}, items)
 }
 
 // showWarnings writes what the user is warned of below the tasks. A task with warnings is
@@ -88,12 +89,12 @@ func (s *session) showWarnings(ctx context.Context, tasks []client.Task) error {
 	seen := map[string]bool{}
 	for _, t := range append(warned, tasks...) {
 		for _, w := range t.Warnings {
-			text := clean(strings.TrimSpace(fmt.Sprintf("warning: %d %s", t.Case, t.Action)) + ": " + w.Text)
+			text := output.Clean(strings.TrimSpace(fmt.Sprintf("warning: %d %s", t.Case, t.Action)) + ": " + w.Text)
 			if seen[text] {
 				continue
 			}
 			seen[text] = true
-			if err := s.line("%s", text); err != nil {
+			if err := s.Line("%s", text); err != nil {
 				return err
 			}
 		}
@@ -158,7 +159,7 @@ func (s *session) perform(ctx context.Context, t target, what client.Do) error {
 	done, err := s.Do(ctx, t.id, t.action, what)
 	for p, refused := errors.AsType[*client.Problem](err); refused && t.asks && askable(p); p, refused = errors.AsType[*client.Problem](err) {
 		for _, fault := range p.Faults {
-			value, err := s.ask(clean(fmt.Sprintf("%s %s\n%s", fault.Pointer, fault.Detail, field(fault.Pointer))))
+			value, err := s.ask(output.Clean(fmt.Sprintf("%s %s\n%s", fault.Pointer, fault.Detail, field(fault.Pointer))))
 			if err != nil {
 				return errors.Join(p, err)
 			}
@@ -213,7 +214,7 @@ func (s *session) chooseAction(ctx context.Context, id int64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := s.say("%3d  %s: %s", i+1, name, clean(t.Choices["perform"])); err != nil {
+		if err := s.say("%3d  %s: %s", i+1, name, output.Clean(t.Choices["perform"])); err != nil {
 			return "", err
 		}
 	}
@@ -256,7 +257,7 @@ func (s *session) askForm(ctx context.Context, to target, what *client.Do) error
 		if before := t.XAttrs[key]; before != nil {
 			question += fmt.Sprintf(" [%v]", before)
 		}
-		value, err := s.ask(clean(question))
+		value, err := s.ask(output.Clean(question))
 		if err != nil {
 			return err
 		}

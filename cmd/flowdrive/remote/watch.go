@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"flowdrive/cmd/flowdrive/output"
+
 	"github.com/spf13/cobra"
 )
 
 func (e *Env) watch() *cobra.Command {
-	c := choices(func() *cobra.Command {
+	c := output.Choices(func() *cobra.Command {
 		c := &cobra.Command{Use: "watch", Short: "Print what happens, as it happens", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions}
 		c.Flags().StringP("output", "o", "", "json or yaml, for programs")
 		return c
@@ -24,10 +26,10 @@ func (e *Env) watch() *cobra.Command {
 			switch {
 			case event.Kind == "reset":
 				continue
-			case s.format != "":
-				err = s.data(event.Raw())
+			case s.Format != "":
+				err = s.Document(event.Raw())
 			default:
-				err = s.line("%s  %-8s  %-9s  %s", event.Time.Format("2006-01-02 15:04:05"), event.Kind, event.Change, clean(event.Href))
+				err = s.Line("%s  %-8s  %-9s  %s", event.Time.Format("2006-01-02 15:04:05"), event.Kind, event.Change, output.Clean(event.Href))
 			}
 			if err != nil {
 				return err
@@ -38,7 +40,7 @@ func (e *Env) watch() *cobra.Command {
 }
 
 func (e *Env) status() *cobra.Command {
-	c := choices(func() *cobra.Command {
+	c := output.Choices(func() *cobra.Command {
 		c := &cobra.Command{
 			Use: "status", Short: "Say how the server and your cases stand, and what is late",
 			Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
@@ -47,12 +49,12 @@ func (e *Env) status() *cobra.Command {
 		return c
 	}(), "output", "json", "yaml")
 	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
-		if s.format != "" {
+		if s.Format != "" {
 			raw, err := s.Overview(ctx)
 			if err != nil {
 				return err
 			}
-			return s.data(raw)
+			return s.Document(raw)
 		}
 		about, err := s.About(ctx)
 		if err != nil {
@@ -62,7 +64,7 @@ func (e *Env) status() *cobra.Command {
 		if err := s.Ready(ctx); err != nil {
 			ready = "not ready: " + err.Error()
 		}
-		if err := s.line("%s, Flowdrive %s, %s\n", s.URL(), clean(about.Version), clean(ready)); err != nil {
+		if err := s.Line("%s, Flowdrive %s, %s\n", s.URL(), output.Clean(about.Version), output.Clean(ready)); err != nil {
 			return err
 		}
 		for _, page := range []string{"overview", "late"} {
@@ -70,7 +72,7 @@ func (e *Env) status() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.prose(text); err != nil {
+			if err := s.Lines(text); err != nil {
 				return err
 			}
 		}
