@@ -211,6 +211,7 @@ type LogEntry struct {
 	Kind    string    `json:"kind"`
 	Action  string    `json:"action"`
 	Actor   string    `json:"actor"`
+	For     string    `json:"onBehalfOf"` // whose deputy the actor was
 	From    string    `json:"from"`
 	To      string    `json:"to"`
 	Comment string    `json:"comment"`

@@ -39,7 +39,8 @@ func (p *Problem) Slug() string { return p.Type[strings.LastIndexByte(p.Type, ':
 // Error returns the detail, and the faults a line each if there are several.
 func (p *Problem) Error() string {
 	if p.Status == http.StatusUnauthorized {
-		return "the server does not know this user and password: log in again with flowdrive login, or set FLOWDRIVE_USER and FLOWDRIVE_PASSWORD"
+		why := strings.TrimSuffix(orDefault(p.Detail, "the server does not know this user and password"), ".")
+		return why + ": log in again with flowdrive login, or set FLOWDRIVE_USER and FLOWDRIVE_PASSWORD"
 	}
 	if len(p.Faults) < 2 {
 		return orDefault(p.Detail, orDefault(p.Title, http.StatusText(p.Status)))

@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 )
@@ -35,6 +37,9 @@ type Entry struct {
 // ID returns the UUID as 32 hexadecimal digits.
 func (e *Entry) ID() string { return hexUUID(e.UUID) }
 
+// shortID is how many digits of a UUID lists show.
+const shortID = 8
+
 func hexUUID(text string) string {
 	return strings.ToLower(strings.NewReplacer("{", "", "}", "", "-", "").Replace(text))
 }
@@ -44,8 +49,19 @@ func (c *Client) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return list[Entry](ctx, c, schedule+".contents", nil)
 }
 
+// EntryFile returns the name of the file of an entry in Status/schedule/, without extension: of
+// a UUID as it is written with hyphens, of a given name the name without extension.
+func EntryFile(name string) string {
+	if id := hexUUID(name); len(id) == 32 {
+		if _, err := hex.DecodeString(id); err == nil {
+			return id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:]
+		}
+	}
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
 // FindEntry returns the entry that a name means: its UUID, its given name, or its title if
-// no other entry has it.
+// no other entry has it. At least eight digits of the UUID do, if no other begins so.
 func (c *Client) FindEntry(ctx context.Context, name string) (Entry, error) {
 	type line struct {
 		Document `json:"-"`
@@ -62,12 +78,13 @@ func (c *Client) FindEntry(ctx context.Context, name string) (Entry, error) {
 			return get[Entry](ctx, c, schedule+l.ID+".json")
 		}
 	}
+	begun := func(e Entry) bool { return len(id) >= shortID && strings.HasPrefix(e.ID(), id) }
 	var found []Entry
 	for e, err := range c.Entries(ctx) {
 		if err != nil {
 			return Entry{}, err
 		}
-		if e.ID() == id || e.Title == name {
+		if begun(e) || e.Title == name {
 			found = append(found, e)
 		}
 	}
@@ -79,7 +96,7 @@ func (c *Client) FindEntry(ctx context.Context, name string) (Entry, error) {
 	}
 	return Entry{}, &Problem{
 		Type: "urn:flowdrive:problem:name-taken", Title: "Ambiguous", Status: http.StatusConflict,
-		Detail: fmt.Sprintf("%d schedule entries have the title %q: name one by its UUID, as %s.", len(found), name, found[0].ID()),
+		Detail: fmt.Sprintf("%d schedule entries have the name %q: name one by its UUID, as %s.", len(found), name, found[0].ID()),
 	}
 }
 

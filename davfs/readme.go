@@ -36,7 +36,8 @@ You see what is yours and your teams'. What you may not see is not there.
 Good to know
 
 If something is refused, nothing was changed. The folder Rejected beside it has
-what you saved, and why it was refused, for a day.
+what you saved, and why it was refused, for a day. In Documents the hidden folder
+.history beside it has that.
 
 .history in Schedule, Routes, Cases and the folders of Documents has what was
 overwritten or deleted in the last 30 days. Copy a file back from it.

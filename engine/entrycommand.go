@@ -95,6 +95,9 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 	if err := c.decider.write(tx, change); err != nil {
 		return err
 	}
+	if err := c.decider.endEntryTroubles(tx, stored, entry, entryOver{at: c.req.Now, by: c.req.By.ID}); err != nil {
+		return err
+	}
 	entry.LastCase, entry.LastError = o.CaseID, ""
 	tx.AfterCommit(func() {
 		c.observer.Fired(Firing{Entry: o.Entry, Case: o.CaseID, Instant: o.Instant, Began: o.FiredAt, Outcome: o.Outcome})

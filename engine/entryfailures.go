@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/store"
 )
@@ -51,6 +52,26 @@ func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 		return nil, err
 	}
 	return like, nil
+}
+
+// othersFailed returns the other cases among the last of the same schedule entry that are
+// failed still, if it is a failure that is over: people were told of one of them.
+func (t *notifier) othersFailed(what notice.What) (others []int64, err error) {
+	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
+	if what != notice.WhatFailed || !scheduled {
+		return nil, nil
+	}
+	fired, err := t.tx.Entries().Occurrences(entry, lastFired)
+	if err != nil {
+		return nil, err
+	}
+	for i := range fired {
+		if o := &fired[i]; machine.Life(o.State) == machine.Failed && o.CaseID != t.change.row.ID {
+			others = append(others, o.CaseID)
+		}
+	}
+	slices.Sort(others)
+	return others, nil
 }
 
 // again returns when people are told of it if the one that they were told of is mended:

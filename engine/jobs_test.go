@@ -213,6 +213,8 @@ func TestOutboxOfACase(t *testing.T) {
 
 		await(time.Minute)
 		shown("run.3-1").wants("state", `"waiting"`, "result", `"sort ended with exit status 75"`, "attempts/0/kind", `"exit"`, "attempts/0/status", "75", "attempts/0/stderr", `"Stderr-3-1-1"`)
+		wantsLines(t, try(sam.statusCase(id)).must(w, "its status"), "What commands wrote (at most 20, newest last)\n",
+			"/dav/Workflow/Cases/14/Labels/Stdout-3-1-1   11 bytes\n", "/dav/Workflow/Cases/14/Labels/Stderr-3-1-1   12 bytes\n")
 		same(t, "what it has written", sam.content(id, "Stdout-3-1-1")+sam.content(id, "Stderr-3-1-1"), "begun\ndone\ndisk \xff full\n")
 		if next := shown("run.3-1").get("next"); next == "null" {
 			t.Error("it does not say when it is tried next")
@@ -290,6 +292,8 @@ func TestOccurrenceSaysWhatBecameOfItsCase(t *testing.T) {
 		}
 		// A case that has failed does not keep the next one from starting.
 		w.form(r.Form).wants("0/outcome", `"fired"`, "0/state", `"failed"`, "0/status", `"running"`, "1/outcome", `"fired"`, "1/state", `"failed"`)
+		wantsLines(t, try(sam.statusEntry("nightly.json")).must(w, "its status"),
+			"   case 15, failed   ", "   case 14, failed   ", "2 of these 2 failed. The last one, at ", "its case has failed. /dav/Workflow/Status/cases/15.txt says why.")
 	})
 }
 

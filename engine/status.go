@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/outbox"
 	"flowdrive/engine/status"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
@@ -311,6 +312,32 @@ func (l *statusLook) of(r store.Reader, row *store.Case) (*StatusFile, error) {
 		if f.Forecast, err = l.cases.decider.forecast(h); err != nil {
 			return nil, err
 		}
-		return newStatusFile(f.Name(), &f, h.core.Modified), nil
+		modified := h.core.Modified
+		if len(h.route.Compiled.Reaches()) > 0 {
+			if f.Written, err = writtenIn(r, row.ID); err != nil {
+				return nil, err
+			}
+			for i := range f.Written {
+				if at := f.Written[i].At; at.After(modified) {
+					modified = at
+				}
+			}
+		}
+		return newStatusFile(f.Name(), &f, modified), nil
 	})
+}
+
+// writtenIn returns the newest messages of a case that hold what commands wrote.
+func writtenIn(r store.Reader, id int64) ([]status.Written, error) {
+	all, err := r.Cases().Messages().List(id)
+	if err != nil {
+		return nil, err
+	}
+	var written []status.Written
+	for i := range all {
+		if m := &all[i]; outbox.IsOutput(m.Label) {
+			written = append(written, status.Written{Label: m.Label, Size: m.Size, At: m.Modified})
+		}
+	}
+	return written[max(0, len(written)-status.MostWritten):], nil
 }

@@ -191,7 +191,7 @@ func TestStatusPages(t *testing.T) {
 	} {
 		wantsLines(t, w.as(who).statusPage(engine.StatusLate), lines...)
 	}
-	wantsLines(t, sam.statusPage(engine.StatusOverview), "How things stand for sam.", "open                        1", "in force             3", "paused               1: paused", "2012-11-09 22:15 UTC   nightly   Nightly", "warnings                          2")
+	wantsLines(t, sam.statusPage(engine.StatusOverview), "How things stand for sam.", "open                        1", "in force         3", "paused           1: paused", "2012-11-09 22:15 UTC   nightly   Nightly", "warnings                          2")
 	wantsLines(t, w.as("ann").statusPage(engine.StatusOverview), "offered to you            3", "due by the end of today   2")
 	_, err := w.Status.Page(t.Context(), eve.by(), "nothere")
 	w.refused(err, errs.NotFound)

@@ -305,6 +305,9 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 		if actors := t.change.actors(); len(actors) > 0 {
 			n.Trouble.By = t.userName(actors[0])
 		}
+		if n.Trouble.Others, err = t.othersFailed(told.What); err != nil {
+			return err
+		}
 		if n.People, err = t.toldOf(told); err != nil {
 			return err
 		}

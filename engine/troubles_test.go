@@ -156,6 +156,48 @@ func TestAFailingEntryIsDeleted(t *testing.T) {
 	same(t, "the administrator", w.sentTo("root@example.org"), []string{"09 13:34 Not started: Hourly", "09 14:34 Deleted: Hourly"})
 }
 
+// TestAFailingEntryIsMended: those who were told that an entry fails are told when it has
+// started a case again: at an instant, or by a trigger, also if a PUT came between.
+func TestAFailingEntryIsMended(t *testing.T) {
+	t.Parallel()
+	for name, mend := range map[string]func(ann user){
+		"by a trigger":  func(ann user) { ann.mustPutEntry("e.json", `{"do": "trigger"}`) },
+		"at an instant": func(ann user) { ann.advance(time.Hour) },
+		"after a PUT":   func(ann user) { ann.mustPutEntry("e.json", failingEntry); ann.advance(time.Hour) },
+		"by a trigger, after PUT": func(ann user) {
+			ann.mustPutEntry("e.json", failingEntry)
+			ann.mustPutEntry("e.json", `{"do": "trigger"}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := mailsWorld(t)
+			admin, ann := w.as("admin"), w.as("ann")
+			admin.mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+			ann.mustPutEntry("e.json", failingEntry)
+			admin.mustPutRoute("desk", "context: admin\n"+strings.Replace(routeTold, "start: [everyone], ", "", 1))
+			w.advance(time.Hour)
+			admin.mustPutRoute("desk", "context: admin\n"+routeTold)
+			mend(ann)
+			told := []string{"09 13:34 Not started: Hourly"}
+			for _, line := range w.sentTo("root@example.org")[1:] {
+				if _, what, _ := strings.Cut(line, " "); strings.Contains(what, "Hourly") && !strings.Contains(what, "Answer") {
+					told = append(told, what[6:])
+				}
+			}
+			same(t, "the administrator", told, []string{"09 13:34 Not started: Hourly", "Started: Hourly"})
+			w.advance(48 * time.Hour)
+			for _, line := range w.sentTo("root@example.org") {
+				if strings.Contains(line, "Still") {
+					t.Errorf("told again: %s", line)
+				}
+			}
+		})
+	}
+}
+
+const failingEntry = `{"type": "interval", "hours": 1, "route": "desk", "title": "Hourly"}`
+
 // toWhom returns the addresses of what was told.
 func toWhom(told []string) (to []string) {
 	for _, line := range told {

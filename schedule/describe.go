@@ -13,7 +13,7 @@ import (
 func (e *Entry) Describe() string {
 	switch e.Type {
 	case TypeSimple:
-		return "Once at " + e.Date.Format("2006-01-02 15:04")
+		return "Once at " + e.Date.Format("2006-01-02 15:04") + " (UTC)" // its date is an instant, whatever zone it was written in
 	case TypeInterval:
 		return "Every " + periodText(int64(e.Interval/time.Second))
 	case TypeCron, TypeCrontab:

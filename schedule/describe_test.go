@@ -43,7 +43,7 @@ func TestDescribe(t *testing.T) {
 		{with("interval", `"weeks": 2`), "Every 2 weeks"},
 		{with("interval", `"days": 1, "hours": 1`), "Every 1 day and 1 hour"},
 		{with("interval", `"days": 8, "hours": 2, "minutes": 3, "seconds": 4`), "Every 8 days, 2 hours, 3 minutes and 4 seconds"},
-		{with("simple", `"date": "20121111T2300"`), "Once at 2012-11-11 23:00"},
+		{with("simple", `"date": "20121111T2300"`), "Once at 2012-11-11 23:00 (UTC)"},
 	} {
 		if got := entry(t, test.doc, friday, nil).Description; got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.doc, got, test.want)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"flowdrive/cmd/flowdrive/output"
+	"flowdrive/internal/identity"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -225,14 +226,19 @@ func teamCommand() *cobra.Command {
 		},
 	}
 	list := listing("List teams with their members", &s, listTeams)
-	join := membership("join TEAM USER...", "Put users or teams into a team", &s, func(members []string, who string) []string {
-		if slices.Contains(members, who) {
-			return members
+	join := membership("join TEAM USER...", "Put users or teams into a team", &s, func(t *team, who string) error {
+		if !slices.Contains(t.Members, who) {
+			t.Members = append(t.Members, who)
 		}
-		return append(members, who)
+		return nil
 	})
-	leave := membership("leave TEAM USER...", "Take users or teams out of a team", &s, func(members []string, who string) []string {
-		return slices.DeleteFunc(members, func(m string) bool { return m == who })
+	leave := membership("leave TEAM USER...", "Take users or teams out of a team", &s, func(t *team, who string) error {
+		at := slices.IndexFunc(t.Members, func(m string) bool { return identity.Fold(m) == identity.Fold(who) })
+		if at < 0 {
+			return newRefusal(http.StatusNotFound, fmt.Sprintf("%q is not in the team %q; nothing was changed", who, t.Name))
+		}
+		t.Members = slices.Delete(t.Members, at, at+1)
+		return nil
 	})
 	cmd.AddCommand(add, list, join, leave)
 	return cmd
@@ -251,7 +257,7 @@ func listTeams(ctx context.Context, c *client, p output.Printer) error {
 	return p.Show([]string{"id", "team", "members"}, items)
 }
 
-func membership(use, short string, s *settings, edit func(members []string, who string) []string) *cobra.Command {
+func membership(use, short string, s *settings, edit func(t *team, who string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(2), ValidArgsFunction: completeNames(s, teamsFolder, usersFolder, teamsFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -265,7 +271,9 @@ func membership(use, short string, s *settings, edit func(members []string, who 
 					return err
 				}
 				for _, who := range args[1:] {
-					t.Members = edit(t.Members, who)
+					if err := edit(&t, who); err != nil {
+						return err
+					}
 				}
 				return c.change(cmd.Context(), teamsFolder, args[0], map[string]any{"members": t.Members})
 			})

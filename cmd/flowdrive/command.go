@@ -31,6 +31,9 @@ const exitConfig = 78
 // passes.
 const exitCut = 75
 
+// exitInterrupted is the exit code of a command that a signal has ended, as shells have it.
+const exitInterrupted = 130
+
 func exitCode(err error) int {
 	if _, wrong := errors.AsType[configError](err); wrong {
 		return exitConfig

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,6 +51,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return exitInterrupted // who has interrupted it knows
+		}
 		for line := range strings.Lines(err.Error()) {
 			_, _ = fmt.Fprintln(stderr, "flowdrive:", strings.TrimRight(line, "\n")) // there is nowhere else to say it
 		}

@@ -78,7 +78,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.registerData(flags)
 	s.database.register(flags)
 	registerContents(flags, &s.contents)
-	flags.StringVar(&s.sandbox, "sandbox", "", "rehearse with a clock that starts at this instant and stands still")
+	flags.StringVar(&s.sandbox, "sandbox", "", "rehearse with a clock that starts at this instant, or now, and stands still")
 	flags.StringVar(&s.timezone, "timezone", "UTC", "time zone of dates that are written without one, such as Europe/Berlin")
 	flags.BoolVar(&s.insecureHTTP, "insecure-http", false, "allow plain HTTP on addresses that are not loopback")
 	flags.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of the certificate; with --tls-key: serve HTTPS")
@@ -249,6 +249,9 @@ func (s *settings) proxies() ([]netip.Prefix, error) {
 func (s *settings) sandboxStart() (time.Time, error) {
 	if s.sandbox == "" {
 		return time.Time{}, nil
+	}
+	if s.sandbox == "now" { // which is the instant of the first look
+		s.sandbox = clock.Real{}.Now().UTC().Format(time.RFC3339)
 	}
 	t, err := schedule.ParseTimeText(s.sandbox)
 	if err != nil {

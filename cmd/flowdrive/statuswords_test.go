@@ -155,7 +155,7 @@ func TestStatusOfEntrySaysZoneAndWarnings(t *testing.T) {
 	t.Parallel()
 	withServer(t, func(s *inProcess) {
 		s.must("PUT", "/dav/Workflow/Schedule/once.json", `{"route": "bug", "type": "simple", "date": "2012-12-01T08:00:00"}`)
-		s.says("admin", "schedule/once.txt", "Once at 2012-12-01 08:00, times in UTC", "!Warning")
+		s.says("admin", "schedule/once.txt", "Once at 2012-12-01 08:00 (UTC)", "!Warning")
 		s.must("PUT", "/dav/Workflow/Schedule/odd.json", `{"route": "bug", "type": "crontab", "spec": "*/40 * * * *"}`)
 		s.says("admin", "schedule/odd.txt", "Warning")
 		s.says("admin", "schedule/odd.json", `"warnings": ["`)

@@ -71,7 +71,7 @@ func TestExitCodes(t *testing.T) {
 		}
 		return fmt.Errorf("start: %w", p)
 	}
-	returned := map[int]bool{0: true, 3: true, 4: true, 5: true}
+	returned := map[int]bool{0: true, 3: true, 4: true, 5: true, exitInterrupted: true}
 	for _, test := range []struct {
 		err  error
 		want int

@@ -132,6 +132,9 @@ type Trouble struct {
 	// nobody.
 	Over End
 	By   string
+	// Others are the other cases of the same schedule entry that are failed still, of
+	// KindMended: people were told of the first alone.
+	Others []int64
 	// Delay is what is known of the attempts of a delivery, of WhatDelayed.
 	Delay *machine.Delay
 	// Menders are the names of those who may mend it, and Skips says that they may also

@@ -2,6 +2,7 @@ package notice
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"flowdrive/engine/machine"
@@ -83,8 +84,24 @@ func (t *Trouble) over(title string) string {
 		return "No longer failed: " + title
 	case t.What == WhatDelayed:
 		return "Delivered: " + title
+	case len(t.Others) == 1:
+		return "Mended: " + title + " (another case is still failed)"
+	case len(t.Others) > 1:
+		return fmt.Sprintf("Mended: %s (%d other cases are still failed)", title, len(t.Others))
 	}
 	return "Mended: " + title
+}
+
+// others says which other cases of the schedule entry are still failed, and how they are mended.
+func (t *Trouble) others() string {
+	ids := make([]string, len(t.Others))
+	for i, id := range t.Others {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	if len(ids) == 1 {
+		return fmt.Sprintf("Another case of its schedule entry is still failed: %s. With the command line: flowdrive resume %s", ids[0], ids[0])
+	}
+	return fmt.Sprintf("Other cases of its schedule entry are still failed: %s. With the command line: flowdrive resume %s", strings.Join(ids, ", "), strings.Join(ids, " "))
 }
 
 // ending says in a sentence how it is over.
@@ -139,6 +156,9 @@ func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	l.link("Its log", n.Links.InCase(c.ID, "log.txt"))
 	if n.Kind != KindMended {
 		n.open(l, p)
+	}
+	if len(t.Others) > 0 {
+		l.Closing = append(l.Closing, t.others())
 	}
 	if p.Sees {
 		l.Acts = n.acts(p)

@@ -3,6 +3,7 @@ package outbox
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -128,6 +129,17 @@ func (j *Journal) Ended(now time.Time, failure error, again time.Time) {
 	}
 }
 
+// The beginnings of the labels of messages that hold what commands wrote.
+const (
+	streamOut = "Stdout"
+	streamErr = "Stderr"
+)
+
+var labelOfOutput = regexp.MustCompile(`^(` + streamOut + `|` + streamErr + `)(-[0-9]+){3}$`)
+
+// IsOutput reports whether a message with that label holds what a command wrote.
+func IsOutput(label string) bool { return labelOfOutput.MatchString(label) }
+
 // Wrote says that what the command of the last attempt writes is a message, and
 // returns the labels of both.
 func (j *Journal) Wrote(seq, step int64, o Output) (stdout, stderr string) {
@@ -136,7 +148,7 @@ func (j *Journal) Wrote(seq, step int64, o Output) (stdout, stderr string) {
 	}
 	a := &j.Attempts[len(j.Attempts)-1]
 	name := func(stream string) string { return fmt.Sprintf("%s-%d-%d-%d", stream, seq, step, a.Number) }
-	stdout, stderr = name("Stdout"), name("Stderr")
+	stdout, stderr = name(streamOut), name(streamErr)
 	if len(o.Stdout) > 0 {
 		a.Stdout = new(stdout)
 	}

@@ -20,7 +20,18 @@ type Case struct {
 	Why      string // of a queued case: what it waits for
 	Sandbox  bool   // nothing is done outside
 	Forecast machine.Forecast
+	Written  []Written // by commands, the oldest first
 }
+
+// Written is a message of a case that holds the end of what a command wrote.
+type Written struct {
+	Label string // Stdout-… or Stderr-…
+	Size  int64
+	At    time.Time
+}
+
+// MostWritten is how many messages of commands the file of a case names.
+const MostWritten = 20
 
 // sandboxed says what a sandbox does not do.
 const sandboxed = "This is a sandbox: no command is run, and no request and no mail is sent."
@@ -45,6 +56,7 @@ func (c *Case) Text() []byte {
 	}
 	p.heading("What happens if nobody does anything")
 	c.writeForecast(&p)
+	c.writeWritten(&p)
 	if len(m.Warnings) > 0 {
 		p.heading("Warnings")
 		warnings := make([][]string, len(m.Warnings))
@@ -55,6 +67,24 @@ func (c *Case) Text() []byte {
 	}
 	p.line("\nThe case is /dav/Workflow/Cases/%d.json. What happened so far is in\n/dav/Workflow/Cases/%d/log.txt.", m.ID, m.ID)
 	return p.bytes()
+}
+
+// writeWritten says where there is what commands wrote.
+func (c *Case) writeWritten(p *page) {
+	if len(c.Written) == 0 {
+		return
+	}
+	p.heading(fmt.Sprintf("What commands wrote (at most %d, newest last)", MostWritten))
+	rows := make([][]string, len(c.Written))
+	for i := range c.Written {
+		w := &c.Written[i]
+		rows[i] = []string{c.Zone.Minute(w.At), c.messageAt(w.Label), fmt.Sprintf("%d bytes", w.Size)}
+	}
+	p.table(rows, "")
+}
+
+func (c *Case) messageAt(label string) string {
+	return fmt.Sprintf("/dav/Workflow/Cases/%d/Labels/%s", c.Case.ID, label)
 }
 
 // startedBy says who started the case, and whose it is if it was handed over since.
@@ -347,6 +377,7 @@ type caseStatusForm struct {
 	Forecast     []foreseenForm `json:"forecast"`
 	Then         string         `json:"then"`
 	Sandbox      bool           `json:"sandbox"`
+	Written      []writtenForm  `json:"written"`
 	IfNobodyActs string         `json:"ifNobodyActs"`
 }
 
@@ -379,6 +410,13 @@ type warningForm struct {
 	Text  string  `json:"text"`
 }
 
+type writtenForm struct {
+	Label string  `json:"label"`
+	Href  string  `json:"href"`
+	Size  int64   `json:"size"`
+	Time  *string `json:"time"`
+}
+
 type foreseenForm struct {
 	At     *string `json:"at"`
 	Action *string `json:"action"`
@@ -391,7 +429,7 @@ func (c *Case) JSON() []byte {
 	m := c.Case
 	f := caseStatusForm{
 		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Shown()), Status: orNull(m.Status), Starter: cmp.Or(m.StartedBy, m.Starter),
-		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{}, Refused: []refusedForm{},
+		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{}, Refused: []refusedForm{}, Written: []writtenForm{},
 		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
 		Then: string(c.Forecast.Then), Sandbox: c.Sandbox, IfNobodyActs: c.Outlook(),
 	}
@@ -418,6 +456,10 @@ func (c *Case) JSON() []byte {
 	for i := range c.Forecast.Steps {
 		s := &c.Forecast.Steps[i]
 		f.Forecast[i] = foreseenForm{c.Zone.instant(s.At), orNull(s.Action), c.Foreseen(s), orNull(s.To)}
+	}
+	for i := range c.Written {
+		w := &c.Written[i]
+		f.Written = append(f.Written, writtenForm{w.Label, c.messageAt(w.Label), w.Size, c.Zone.instant(w.At)})
 	}
 	return document.Form(f)
 }

@@ -90,9 +90,7 @@ func (e *Entry) inZone() string {
 		if zone != "" {
 			return ", times in " + zone
 		}
-	case schedule.TypeSimple:
-		return ", times in UTC"
-	case schedule.TypeInterval:
+	case schedule.TypeSimple, schedule.TypeInterval:
 	}
 	return ""
 }
@@ -165,23 +163,29 @@ func (e *Entry) writeOccurrences(p *page) {
 	for i := range e.Occurrences {
 		o := &e.Occurrences[i]
 		what := "no case"
-		if o.CaseID != 0 {
-			what = fmt.Sprintf("case %d", o.CaseID)
+		switch {
+		case o.State != "":
+			what = fmt.Sprintf("case %d, %s", o.CaseID, lifeWords(machine.Life(o.State)))
+		case o.CaseID != 0:
+			what = fmt.Sprintf("case %d, deleted since", o.CaseID)
 		}
 		rows = append(rows, []string{e.Zone.Minute(o.Instant), o.Outcome, what, lateBy(lag(o)), reason(o.Reason)})
 	}
 	p.table(rows, "Nothing has come yet.")
 }
 
-// failures returns the failed ones among the occurrences.
+// failures returns those of the occurrences that failed, or whose case has failed.
 func (e *Entry) failures() (out []*store.Occurrence) {
 	for i := range e.Occurrences {
-		if e.Occurrences[i].Outcome == "failed" {
-			out = append(out, &e.Occurrences[i])
+		if o := &e.Occurrences[i]; o.Outcome == "failed" || caseFailed(o) {
+			out = append(out, o)
 		}
 	}
 	return out
 }
+
+// caseFailed reports whether an occurrence started a case that has failed.
+func caseFailed(o *store.Occurrence) bool { return machine.Life(o.State) == machine.Failed }
 
 func (e *Entry) writeFailures(p *page) {
 	failed := e.failures()
@@ -190,6 +194,10 @@ func (e *Entry) writeFailures(p *page) {
 		return
 	}
 	p.line("  %d of these %d failed. The last one, at %s:", len(failed), len(e.Occurrences), e.Zone.Minute(failed[0].Instant))
+	if caseFailed(failed[0]) {
+		p.line("  its case has failed. /dav/Workflow/Status/cases/%d.txt says why.", failed[0].CaseID)
+		return
+	}
 	p.line("  %s", reason(failed[0].Reason))
 }
 
@@ -240,6 +248,7 @@ type occurrenceForm struct {
 	Reason     *string `json:"reason"`
 	LagSeconds float64 `json:"lagSeconds"`
 	Case       *int64  `json:"case"`
+	Life       *string `json:"state"` // of the case now
 	FiredAt    *string `json:"firedAt"`
 }
 
@@ -256,7 +265,7 @@ func (e *Entry) JSON() []byte {
 		o := &e.Occurrences[i]
 		f.Occurrences[i] = occurrenceForm{
 			Instant: e.Zone.instant(o.Instant), Outcome: o.Outcome, Reason: orNull(o.Reason),
-			LagSeconds: math.Round(lag(o).Seconds()*1000) / 1000, FiredAt: e.Zone.instant(o.FiredAt),
+			LagSeconds: math.Round(lag(o).Seconds()*1000) / 1000, Life: orNull(o.State), FiredAt: e.Zone.instant(o.FiredAt),
 		}
 		if o.CaseID != 0 {
 			f.Occurrences[i].Case = &o.CaseID

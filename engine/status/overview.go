@@ -23,7 +23,7 @@ type Overview struct {
 
 	Entries int // schedule entries
 	Paused  []string
-	Failing []string     // whose last firing failed
+	Failing []string     // that could not fire the last time
 	Next    []NextFiring // of each entry, the earliest
 }
 
@@ -77,7 +77,7 @@ func (o *Overview) Text() []byte {
 		{"could not be done by the server", fmt.Sprint(o.Late.Count(LateEscalated))},
 	}, "")
 	p.heading("Schedule entries (schedule/)")
-	p.table([][]string{{"in force", fmt.Sprint(o.Entries - len(o.Paused))}, {"paused", counted(o.Paused)}, {"last firing failed", counted(o.Failing)}}, "")
+	p.table([][]string{{"in force", fmt.Sprint(o.Entries - len(o.Paused))}, {"paused", counted(o.Paused)}, {"could not fire", counted(o.Failing)}}, "")
 	p.heading("What fires next (week.txt)")
 	next := make([][]string, len(o.Next))
 	for i, n := range o.Next {

@@ -236,7 +236,11 @@ func (s *session) logLines(entries []client.LogEntry) error {
 	for _, l := range entries {
 		text := output.Clean(l.Text)
 		if l.Actor != "" {
-			text = output.Clean(l.Actor) + ": " + text
+			who := l.Actor
+			if l.For != "" {
+				who += " for " + l.For
+			}
+			text = output.Clean(who) + ": " + text
 		}
 		if l.Comment != "" && !strings.Contains(l.Text, l.Comment) {
 			text += " – " + output.Clean(l.Comment)

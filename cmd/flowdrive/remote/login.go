@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func (s *session) keep(ctx context.Context, with *client.Client, p client.Profil
 		secret, err = with.NewSecret(ctx, p.Secret)
 	}
 	if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Status == 401 {
-		return codedError{fmt.Errorf("the server does not know the user %q with this password", p.User), exitNotAllowed}
+		return codedError{fmt.Errorf("%q cannot log in: %s", p.User, cmp.Or(problem.Detail, "The server does not know this user and password.")), exitNotAllowed}
 	}
 	if err != nil {
 		return err

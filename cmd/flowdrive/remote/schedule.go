@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,6 +91,9 @@ func (e *Env) scheduleShow() *cobra.Command {
 	c.ValidArgsFunction = e.completeWith((*session).entryNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
 		entry, err := s.FindEntry(ctx, args[0])
+		if client.IsSlug(err, "not-found") && s.Format == "" {
+			return s.showEnded(ctx, args[0], err)
+		}
 		if err != nil {
 			return err
 		}
@@ -110,6 +114,19 @@ func (e *Env) scheduleShow() *cobra.Command {
 		}
 		return s.showOccurrences(ctx, entry)
 	})
+}
+
+// showEnded shows an entry that has had its last instant or was deleted, by its UUID or given
+// name: what became of it is kept for a while. absent is the error if there is none.
+func (s *session) showEnded(ctx context.Context, name string, absent error) error {
+	text, err := s.Text(ctx, "schedule/"+client.EntryFile(name))
+	if client.IsSlug(err, "not-found") {
+		return absent
+	}
+	if err != nil {
+		return err
+	}
+	return s.Lines(text)
 }
 
 func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error {
@@ -297,8 +314,39 @@ func (e *Env) entryCommand(name, short string) *cobra.Command {
 		if note != "" {
 			fields["note"] = note
 		}
-		return s.eachEntry(ctx, args, func(entry client.Entry) error { return s.CommandEntry(ctx, entry.UUID, name, fields) })
+		return s.eachEntry(ctx, args, func(entry client.Entry) error {
+			if err := s.CommandEntry(ctx, entry.UUID, name, fields); err != nil {
+				return err
+			}
+			return s.tellEntry(ctx, entry, name)
+		})
 	})
+}
+
+// tellEntry tells people what a command has done to an entry.
+func (s *session) tellEntry(ctx context.Context, entry client.Entry, command string) error {
+	title := output.Clean(cmp.Or(entry.Title, entry.ID()))
+	switch command {
+	case "pause":
+		return s.say("%s is paused.", title)
+	case "resume":
+		now, err := s.FindEntry(ctx, entry.ID())
+		if err != nil {
+			return err
+		}
+		return s.say("%s goes on; next %s", title, orNone(s.when(ctx, now.Next)))
+	}
+	for o, err := range s.Occurrences(ctx, entry.UUID) {
+		switch {
+		case err != nil:
+			return err
+		case o.Case != nil:
+			return s.say("%s: case %d has started.", title, *o.Case)
+		default:
+			return s.say("%s: no case has started: %s", title, output.Clean(o.Reason))
+		}
+	}
+	return nil
 }
 
 func (s *session) eachEntry(ctx context.Context, args []string, f func(client.Entry) error) error {
