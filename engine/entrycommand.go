@@ -127,7 +127,9 @@ func (c *commanded) pause(tx store.Tx, stored *store.Entry, entry *schedule.Entr
 	if stored.Paused.IsZero() {
 		stored.Paused = entry.PausedSince(c.req.Now)
 	}
-	entry.Pause(c.note)
+	if note := c.note; note != "" || !entry.Paused {
+		entry.Pause(note) // one that is paused keeps the reason why
+	}
 	return c.redefine(tx, stored, entry)
 }
 

@@ -331,28 +331,37 @@ func (e *Schedules) startedCase(tx store.Tx, b newCase, now time.Time) (*caseCha
 	return c, nil
 }
 
-// scheduledNewCase resolves what an entry asks for, under its context and at
-// the moment of firing.
-func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*newCase, error) {
-	stored, entry := l.row, l.entry
+// startable returns the context of an entry and the route that it starts cases of. Errors:
+// errs.ContextNotAvailable, and errs.NotFound if there is no such route that the context may start
+// cases of.
+func (e *Schedules) startable(r store.Reader, stored *store.Entry, entry *schedule.Entry) (*identity.Party, *access.Route, error) {
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {
-		return nil, errs.New(errs.ContextNotAvailable, "The user or team that the entry belongs to is disabled or deleted; give it another context.")
+		return nil, nil, errs.New(errs.ContextNotAvailable, "The user or team that the entry belongs to is disabled or deleted; give it another context.")
 	}
 	noRoute := errs.New(errs.NotFound, "There is no route %q that %s may start cases of.", entry.Route, context.Name)
 	info := e.rights.Route(stored.RouteID)
 	as := d.Principal(context.ID)
 	if info == nil || !e.rights.SeesRoute(as, info) || !e.rights.MayStart(as, info) {
-		return nil, noRoute
+		return nil, nil, noRoute
 	}
-	_, err := tx.Routes().CurrentVersion(info.ID)
+	_, err := r.Routes().CurrentVersion(info.ID)
 	if errs.Is(err, errs.NotFound) {
-		return nil, noRoute
+		return nil, nil, noRoute
 	}
+	return context, info, err
+}
+
+// scheduledNewCase resolves what an entry asks for, under its context and at
+// the moment of firing.
+func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*newCase, error) {
+	stored, entry := l.row, l.entry
+	context, info, err := e.startable(tx, stored, entry)
 	if err != nil {
 		return nil, err
 	}
+	as := e.directory().Principal(context.ID)
 	var input *contents.Content
 	if stored.Attachment != (store.UUID{}) {
 		a, err := e.attachments.findAttachment(tx, as, stored.Attachment, now)

@@ -80,6 +80,8 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("the ETag is %s", paused.ETag)
 	}
 	sam.entry("e.json").wants("paused", "true", "note", `"holidays"`, "nextIteration", "null", "upcoming", "[]")
+	sam.mustPutEntry("e.json", `{"do": "pause"}`) // again: the reason stays
+	sam.entry("e.json").wants("paused", "true", "note", `"holidays"`)
 	if source := string(sam.entryResource("e.json").Source); !strings.Contains(source, `"paused": true`) || strings.Contains(source, "upcoming") {
 		t.Errorf("the source is %s", source)
 	}

@@ -258,6 +258,9 @@ func (l *statusLook) entry(ctx context.Context, r store.Reader, stored *store.En
 		if given != nil {
 			f.Name = l.nameFor(stored.UUID, given.Author, given.Name)
 		}
+		if trouble == nil {
+			_, _, trouble = l.schedules.startable(r, stored, entry)
+		}
 		if trouble != nil {
 			f.Trouble = reasonOf(trouble)
 		}

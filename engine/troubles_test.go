@@ -177,6 +177,7 @@ func TestAFailingEntryIsMended(t *testing.T) {
 			ann.mustPutEntry("e.json", failingEntry)
 			admin.mustPutRoute("desk", "context: admin\n"+strings.Replace(routeTold, "start: [everyone], ", "", 1))
 			w.advance(time.Hour)
+			wantsLines(t, try(ann.statusEntry("e.json")).must(w, "its status"), "Its next firing fails, because There is no route \"desk\" that ann may start cases of.")
 			admin.mustPutRoute("desk", "context: admin\n"+routeTold)
 			mend(ann)
 			told := []string{"09 13:34 Not started: Hourly"}

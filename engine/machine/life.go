@@ -316,7 +316,9 @@ func (d refusals) notOpen() error {
 		e.Detail = "The case is queued; this can be done once it has started."
 	case Suspended:
 		e.Detail = "The case is suspended" + until(d.c.SuspendedUntil) + "; resume it first, by its state active."
-	default: // the detail above
+	case Failed:
+		e.Detail = "The case has failed; try again what has failed, by its state active, or give it up, by the action that has failed, with do abort."
+	case Active, Completed, Canceled: // the detail above
 	}
 	return e
 }

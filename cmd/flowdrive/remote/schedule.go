@@ -107,6 +107,9 @@ func (e *Env) scheduleShow() *cobra.Command {
 		if entry.Paused {
 			lines = append(lines, "paused   "+orNone(entry.Note))
 		}
+		if entry.LastError != nil {
+			lines = append(lines, "error    "+*entry.LastError)
+		}
 		for _, l := range append(lines, entry.Warnings...) {
 			if err := s.Line("%s", output.Clean(l)); err != nil {
 				return err
