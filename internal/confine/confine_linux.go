@@ -45,11 +45,23 @@ func become(l Limits, path string, argv, env []string) error {
 	if err := l.setOthers(); err != nil {
 		return err
 	}
-	// From here on this process may have more memory than its limit, and ends
-	// if its runtime asks for more. So it is given what it needs for the rest,
-	// and has no reason to start a thread.
-	runtime.MemProfileRate = 0 // a sample of an allocation takes memory that is not of the heap
-	const reserve = 4 << 20
+	// What the kernel is told is made before the limit of memory is set, because
+	// this process may have more than that already, and its runtime ends it if
+	// it gets no more.
+	program, err := syscall.BytePtrFromString(path)
+	if err != nil {
+		return err
+	}
+	arguments, err := syscall.SlicePtrFromStrings(argv)
+	if err != nil {
+		return err
+	}
+	variables, err := syscall.SlicePtrFromStrings(env)
+	if err != nil {
+		return err
+	}
+	const reserve = 4 << 20 // for what is said if the program cannot be started
+	runtime.MemProfileRate = 0
 	runtime.KeepAlive(make([]byte, reserve))
 	runtime.GC()
 	debug.SetGCPercent(-1)
@@ -62,7 +74,11 @@ func become(l Limits, path string, argv, env []string) error {
 	if err := l.setMemory(); err != nil {
 		return err
 	}
-	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, argv, env))
+	// Not syscall.Exec, which takes memory.
+	_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(program)),
+		uintptr(unsafe.Pointer(&arguments[0])), uintptr(unsafe.Pointer(&variables[0])))
+	runtime.KeepAlive(variables)
+	return fmt.Errorf("start %s: %w", path, errno)
 }
 
 // marker is the name that a process has until it becomes a program. The kernel
