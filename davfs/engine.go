@@ -259,7 +259,7 @@ type Server interface {
 
 // Letters are the mails that a sandbox would have sent.
 type Letters interface {
-	Kept() bool // false: this is no sandbox
+	Kept() bool // false: this is not a sandbox
 	Letters(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
 	Letter(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
 	DeleteLetter(ctx context.Context, req engine.Request, name string) error

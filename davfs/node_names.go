@@ -11,7 +11,7 @@ import (
 	"flowdrive/internal/document"
 )
 
-// namesFile is .ls of a folder that is no folder of resources, as Status/ and Actions/:
+// namesFile is .ls of a folder that is not a folder of resources, as Status/ and Actions/:
 // a line about each of its members, so that a program finds .ls in every folder of the
 // workflow (docs/contract/drive.md#hidden-keys).
 type namesFile struct {
@@ -32,7 +32,7 @@ func (s *scope) namesOf(dir folder, path []string, name string) node {
 	return namesFile{s, dir, path}
 }
 
-// nameLine is what .ls says of a member that is no resource with an id.
+// nameLine is what .ls says of a member that is not a resource with an id.
 type nameLine struct {
 	Name     string  `json:"name"`
 	ID       *int64  `json:"id"`

@@ -173,7 +173,7 @@ func (x *request) putNowhere(n node) error {
 		}
 	}
 	if _, ok := n.(writer); ok {
-		return absent() // "…/name.json/" is no folder
+		return absent() // "…/name.json/" is not a folder
 	}
 	return x.notAllowed(n)
 }

@@ -239,7 +239,7 @@ type ForeseenEntry struct {
 }
 
 // ForeseeEntry reads the complete form that a dry run has answered, and what its first
-// case would have. Errors: errs.Internal if it is no such form.
+// case would have. Errors: errs.Internal if it is not such a form.
 func (e *Schedules) ForeseeEntry(ctx context.Context, by identity.Principal, form []byte) (*ForeseenEntry, error) {
 	out := &ForeseenEntry{}
 	read, err := e.readForm(&store.Entry{Form: form})

@@ -60,5 +60,5 @@ type AccountWriter interface {
 
 	InsertSession(s *Session) error // sets ID
 	TouchSession(id int64, used time.Time) error
-	DeleteSession(id int64) error // none of that id is no error
+	DeleteSession(id int64) error // not an error if there is none of that id
 }

@@ -19,7 +19,7 @@ func accountPages() []page {
 		if err := x.parseForm(); err != nil {
 			return err
 		}
-		switch x.r.PostForm.Get("do") { // what is no request to the drive
+		switch x.r.PostForm.Get("do") { // what is not a request to the drive
 		case "look":
 			return setLook(x)
 		case "end":

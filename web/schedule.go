@@ -203,7 +203,7 @@ func whyNone(e *engine.EntryView) string {
 	return "never again"
 }
 
-// entryState returns the state of an entry. That it is on is no news, and grey.
+// entryState returns the state of an entry. That it is on is not news, and grey.
 func entryState(e *engine.EntryView) mark {
 	switch {
 	case !e.Ended.IsZero() && e.Actor != "":

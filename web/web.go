@@ -47,7 +47,7 @@ type Config struct {
 	Zone func(name string) *time.Location
 
 	Sandbox bool         // the drive's clock stands still
-	Clock   http.Handler // answers /clock; nil: this is no sandbox
+	Clock   http.Handler // answers /clock; nil: this is not a sandbox
 
 	Metrics prometheus.Gatherer // the figures of the server; nil: they are not shown
 

@@ -34,7 +34,7 @@ const (
 
 // configure gives every flag that the command line does not set its value from the
 // environment, a credential or the configuration file, in this order, and notes on each
-// where it comes from. A key of the file that is no flag of any command is a fault; one
+// where it comes from. A key of the file that is not a flag of any command is a fault; one
 // file does for all commands. It returns every fault.
 func configure(cmd *cobra.Command) error { return configureFlags(cmd.Flags(), flagNames(cmd.Root())) }
 

@@ -27,7 +27,7 @@ func registerContents(flags *pflag.FlagSet, address *string) {
 // contentsAddress reads --contents. It returns nil if that is not set.
 func contentsAddress(text string) (*bucket.Address, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // no address is no error
+		return nil, nil //nolint:nilnil // no address is not an error
 	}
 	a, err := bucket.ParseAddress(text, cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")))
 	if err == nil && a.Endpoint == "" {
@@ -63,7 +63,7 @@ func placeOfContents(data string) (attach.Place, error) {
 
 // openContents opens where contents lie, for the server that stores them: a bucket, or at
 // home. What is on its way waits in the local folder. If contents lie nowhere yet, they will
-// lie where --contents says. A bucket that does not answer is no error if contents are in it:
+// lie where --contents says. A bucket that does not answer is not an error if contents are in it:
 // requests are told until it does.
 func (s *settings) openContents(home attach.Home, local *attach.Folder, log zerolog.Logger) (attach.Keeper, error) {
 	asked, err := contentsAddress(s.contents)

@@ -115,7 +115,7 @@ func (d *disk) note(wrong string, now time.Time) {
 	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: nothing is stored until that is mended; things can be read and deleted")
 }
 
-// makeReserve makes the reserve. That is no harm if it fails: there is less room for
+// makeReserve makes the reserve. It does no harm if that fails: there is less room for
 // deletions then.
 func (d *disk) makeReserve(size uint64) {
 	f, err := os.OpenFile(filepath.Join(d.data, reserveName), os.O_WRONLY|os.O_CREATE, 0o600)

@@ -63,7 +63,7 @@ type doctor struct {
 	out      io.Writer
 }
 
-// advice is a finding that is no fault: it is printed as a note.
+// advice is a finding that is not a fault: it is printed as a note.
 type advice struct{ error }
 
 // run makes all checks. Without settings that can be used it makes none of the others.

@@ -207,7 +207,7 @@ func (g traceIDs) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	id, given := ctx.Value(traceKey{}).(trace.TraceID)
 	if !given {
 		for i := range id {
-			id[i] = byte(rand.Uint32()) //nolint:gosec // an id is no secret
+			id[i] = byte(rand.Uint32()) //nolint:gosec // an id is not a secret
 		}
 	}
 	return id, g.NewSpanID(ctx, id)
@@ -217,7 +217,7 @@ func (g traceIDs) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 func (traceIDs) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID) {
 	for !id.IsValid() {
 		for i := range id {
-			id[i] = byte(rand.Uint32()) //nolint:gosec // an id is no secret
+			id[i] = byte(rand.Uint32()) //nolint:gosec // an id is not a secret
 		}
 	}
 	return id

@@ -60,7 +60,7 @@ func (e *Accounts) People(context.Context, identity.Principal) (*change.Resource
 
 // PutMe changes what a user may change of their own account, field by field. A
 // new password needs the old one, which is checked like a log-in, so that
-// guessing it here is no faster. Errors: errs.NotAllowed for a device;
+// guessing it here is not faster. Errors: errs.NotAllowed for a device;
 // errs.Precondition; errs.Invalid with every fault of the document, a wrong old
 // password included; errs.TooMany after failures.
 func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (*change.Outcome, error) {

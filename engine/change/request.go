@@ -166,7 +166,7 @@ type Resource struct {
 }
 
 // XattrFilter selects cases that have an XATTR with that value, in the words of JSON if
-// it is no string.
+// it is not a string.
 type XattrFilter struct{ Key, Value string }
 
 // Filter selects resources of a folder, as the query of .contents does.

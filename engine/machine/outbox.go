@@ -134,7 +134,7 @@ type Command struct {
 	Name     string   `json:"name"`
 	Args     []string `json:"args,omitempty"`
 	Input    []byte   `json:"input,omitempty"`
-	Discards bool     `json:"discards,omitempty"` // its output is no answer, and may have any length
+	Discards bool     `json:"discards,omitempty"` // its output is not an answer, and may have any length
 }
 
 // Callback is a call of a function that the embedding program has registered under

@@ -10,7 +10,7 @@ import (
 	"flowdrive/route"
 )
 
-// Undone is something that has failed and is no enabled action, until an administrator
+// Undone is something that has failed and is not an enabled action, until an administrator
 // of the route has it tried again or gives it up: a delivery that has failed for good,
 // or the action that led the case into a state of the type failed.
 type Undone struct {
@@ -39,7 +39,7 @@ func (b *Broken) undone() *Undone {
 	}
 }
 
-// AllUndone returns what has failed in the case and is no enabled action.
+// AllUndone returns what has failed in the case and is not an enabled action.
 func (c *Case) AllUndone() (out []*Undone) {
 	if c.Broken != nil {
 		out = append(out, c.Broken.undone())

@@ -125,7 +125,7 @@ func Seconds(n int64) (d Duration, ok bool) {
 	return Duration{Exact: time.Duration(n) * time.Second}, true
 }
 
-// IsZero reports whether d is no time at all.
+// IsZero reports whether d is zero.
 func (d Duration) IsZero() bool { return d == Duration{} }
 
 // After returns the instant d after t. Months are added first and clip to

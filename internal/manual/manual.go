@@ -45,7 +45,7 @@ type Section struct {
 // Entry is a page as contents list it.
 type Entry struct{ Path, Title string }
 
-// ErrIncomplete is the error of a folder that is no manual.
+// ErrIncomplete is the error of a folder that is not a manual.
 var ErrIncomplete = errors.New("manual: README.md is missing")
 
 // New reads the Markdown files of a folder and those below it. Errors are those of reading,

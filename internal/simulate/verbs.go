@@ -188,7 +188,7 @@ func (r *reader) team(v, subject document.Value, s *Step) {
 	}
 }
 
-// deputy reads the user's deputy and the time; null is no deputy.
+// deputy reads the user's deputy and the time; null means none.
 func (r *reader) deputy(v document.Value, s *Step) {
 	if v.Given() && v.Is(document.Object) {
 		v.Only("user", "from", "to")

@@ -11,7 +11,7 @@ func ofKind() map[string]*kind {
 	return map[string]*kind{"case": &caseKind, "tasks": &taskKind, "timers": &timerKind, "children": &childKind, "tally": &tallyKind, "error": &errorKind}
 }
 
-// word matches the name of a function that is no operator.
+// word matches the name of a function that is not an operator.
 var word = regexp.MustCompile(`^[a-zA-Z]\w*$`)
 
 // Words returns the words of the language, for its manual: variables, the fields of those

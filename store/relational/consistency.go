@@ -60,11 +60,11 @@ func consistencyRules() []struct{ what, query string } {
 				SELECT author_id, n FROM scratch_bytes
 				UNION ALL SELECT author_id, -size - 4096 FROM scratch
 			) AS parts GROUP BY author_id HAVING sum(n) <> 0`},
-		{"a document in what is no folder", `
+		{"a document in what is not a folder", `
 			SELECT d.id FROM documents d JOIN documents above ON above.id = d.parent_id WHERE above.folder = 0`},
 		{"a version that lies in a folder", `
 			SELECT id FROM versions JOIN documents USING (id) WHERE past = 0 OR parent_id IS NOT NULL`},
-		{"a past document that is no version", `
+		{"a past document that is not a version", `
 			SELECT id FROM documents WHERE past = 1 EXCEPT SELECT id FROM versions`},
 		{"a user or team without a root", `
 			SELECT id FROM parties EXCEPT SELECT context_id FROM documents`},

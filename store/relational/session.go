@@ -47,7 +47,7 @@ func (t partyWriter) TouchSession(id int64, used time.Time) error {
 	return found(n, err, "session")
 }
 
-// DeleteSession deletes a session. None of that id is no error.
+// DeleteSession deletes a session. It is not an error if there is none of that id.
 func (t partyWriter) DeleteSession(id int64) error {
 	_, err := t.c.Change(deleteSession, id)
 	return Failure("delete a session", err)
