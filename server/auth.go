@@ -363,7 +363,7 @@ func (c *credentials) key(p pair, password, encoded string) (key credential) {
 
 func (c *credentials) has(key credential) bool {
 	c.mu.Lock()
-	until, ok := c.until.get(key)
+	until, ok := c.until.Get(key)
 	c.mu.Unlock()
 	return ok && c.now().Before(until)
 }
@@ -371,5 +371,5 @@ func (c *credentials) has(key credential) bool {
 func (c *credentials) add(key credential) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.until.put(key, c.now().Add(credentialLife))
+	c.until.Add(key, c.now().Add(credentialLife))
 }

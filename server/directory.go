@@ -56,7 +56,7 @@ func (a *Authenticator) voucherKey(name, password string) credential {
 // that long ago, 0 for nobody. A user who is disabled meanwhile is nobody.
 func (a *Authenticator) vouched(name, password string, within time.Duration) identity.ID {
 	a.vouchers.mu.Lock()
-	v, ok := a.vouchers.of.get(a.voucherKey(name, password))
+	v, ok := a.vouchers.of.Get(a.voucherKey(name, password))
 	a.vouchers.mu.Unlock()
 	if !ok || a.now().Sub(v.at) >= within {
 		return 0
@@ -91,9 +91,9 @@ func (a *Authenticator) askDirectory(name, password string, from netip.Addr) (id
 	id, _ := asked.(identity.ID)
 	a.vouchers.mu.Lock()
 	if err == nil {
-		a.vouchers.of.put(key, voucher{id, a.now()})
+		a.vouchers.of.Add(key, voucher{id, a.now()})
 	} else if errs.Is(err, errs.LogIn) {
-		a.vouchers.of.put(key, voucher{}) // what was right is wrong now
+		a.vouchers.of.Add(key, voucher{}) // what was right is wrong now
 	}
 	a.vouchers.mu.Unlock()
 	switch {

@@ -103,10 +103,10 @@ func (r *rates[K]) take(key K, now time.Time) (wait time.Duration) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	bucket, ok := r.buckets.get(key)
+	bucket, ok := r.buckets.Get(key)
 	if !ok {
 		bucket = rate.NewLimiter(rate.Limit(bound.PerSecond), bound.Burst)
-		r.buckets.put(key, bucket)
+		r.buckets.Add(key, bucket)
 	}
 	if bucket.AllowN(now, 1) {
 		return 0

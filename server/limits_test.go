@@ -124,7 +124,7 @@ func TestRatesAreForgotten(t *testing.T) {
 			t.Fatalf("address %d waits %s", i, wait)
 		}
 	}
-	if n := len(r.buckets.byKey); n != mostBuckets {
+	if n := r.buckets.Len(); n != mostBuckets {
 		t.Errorf("%d are remembered, want %d", n, mostBuckets)
 	}
 	if wait := r.take(address(mostBuckets+99), now); wait != time.Second {

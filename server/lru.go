@@ -1,45 +1,16 @@
 package server
 
-import "container/list"
+import "github.com/hashicorp/golang-lru/v2/simplelru"
 
-// lru keeps the most recently used values, at most a number of them: memory
-// that strangers fill must have a bound.
-type lru[K comparable, V any] struct {
-	most  int
-	byKey map[K]*entry[V]
-	order *list.List // of K, the most recently used first
-}
+// lru keeps the most recently used values, at most a number of them.
+type lru[K comparable, V any] = simplelru.LRU[K, V]
 
-type entry[V any] struct {
-	value V
-	place *list.Element
-}
-
+// newLRU returns one of at most so many values, above zero: memory that strangers fill
+// must have a bound.
 func newLRU[K comparable, V any](most int) *lru[K, V] {
-	return &lru[K, V]{most: most, byKey: map[K]*entry[V]{}, order: list.New()}
-}
-
-func (l *lru[K, V]) get(key K) (value V, ok bool) {
-	e, ok := l.byKey[key]
-	if !ok {
-		return value, false
+	l, err := simplelru.NewLRU[K, V](most, nil)
+	if err != nil { // all callers give constants above zero
+		panic(err)
 	}
-	l.order.MoveToFront(e.place)
-	return e.value, true
-}
-
-func (l *lru[K, V]) put(key K, value V) {
-	l.remove(key)
-	for l.order.Len() >= l.most {
-		oldest, _ := l.order.Back().Value.(K)
-		l.remove(oldest)
-	}
-	l.byKey[key] = &entry[V]{value, l.order.PushFront(key)}
-}
-
-func (l *lru[K, V]) remove(key K) {
-	if e, ok := l.byKey[key]; ok {
-		l.order.Remove(e.place)
-		delete(l.byKey, key)
-	}
+	return l
 }

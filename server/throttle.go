@@ -90,11 +90,11 @@ func (t *throttle) refused() (wrong, early uint64) {
 
 func (t *throttle) waiting(p pair, now time.Time) time.Duration {
 	var until time.Time
-	if f, ok := t.pairs.get(p); ok {
+	if f, ok := t.pairs.Get(p); ok {
 		until = f.until
 	}
-	if f, ok := t.addrs.get(p.addr); ok && f.until.After(until) {
-		if _, known := t.good.get(p); !known {
+	if f, ok := t.addrs.Get(p.addr); ok && f.until.After(until) {
+		if _, known := t.good.Get(p); !known {
 			until = f.until
 		}
 	}
@@ -109,9 +109,9 @@ func (t *throttle) fail(p pair) time.Duration {
 	t.wrong++
 	now := t.now()
 	first := count(t.pairs, p, now) == 1
-	if _, known := t.good.get(p); !known && !t.perUser {
+	if _, known := t.good.Get(p); !known && !t.perUser {
 		// A device with an old password fails for ever, but is one user.
-		if f, ok := t.addrs.get(p.addr); first || ok && f.count > freeFailures {
+		if f, ok := t.addrs.Get(p.addr); first || ok && f.count > freeFailures {
 			count(t.addrs, p.addr, now)
 		}
 	}
@@ -120,10 +120,10 @@ func (t *throttle) fail(p pair) time.Duration {
 
 // count counts a failure of the key and returns how many there have been.
 func count[K comparable](of *lru[K, *failures], key K, now time.Time) int {
-	f, ok := of.get(key)
+	f, ok := of.Get(key)
 	if !ok || now.Sub(f.last) > forgetAfter {
 		f = &failures{}
-		of.put(key, f)
+		of.Add(key, f)
 	}
 	f.count++
 	f.last = now
@@ -141,6 +141,6 @@ func count[K comparable](of *lru[K, *failures], key K, now time.Time) int {
 func (t *throttle) succeed(p pair) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pairs.remove(p)
-	t.good.put(p, struct{}{})
+	t.pairs.Remove(p)
+	t.good.Add(p, struct{}{})
 }
