@@ -52,6 +52,7 @@ race: ## the Go tests with the race detector, in random order
 .PHONY: postgres
 postgres: ## the tests of the store, the drive's transcripts and some of the engine on PostgreSQL
 	FLOWDRIVE_TEST_DB=postgres go test ./store/relational ./store/postgres
+	FLOWDRIVE_TEST_DB=postgres FLOWDRIVE_TEST_DB_POOLED=1 go test -run "Test[A-D]" ./store/relational
 	FLOWDRIVE_TEST_DB=postgres go test -run 'TestTranscripts' ./davfs
 	FLOWDRIVE_TEST_DB=postgres go test -run 'TestFound$$|TestHistory|TestCrashOfAFiring|TestOutboxAfterACrash|TestUnsoundCase|TestQuorum|TestSessions|TestHandOver' ./engine
 
@@ -74,6 +75,10 @@ shots: ## dist/shots: a picture of every page, in light, in dark and as on a pho
 .PHONY: torture
 torture: ## kill servers under load, and let the power fail, for TIME (10m), and judge what clients were told; FLOWDRIVE_TEST_SEED repeats a run
 	FLOWDRIVE_TORTURE=$(TIME) go test -count=1 -timeout=0 -v -run='Killed|Stopped|Histories|PowerLost' ./cmd/flowdrive
+
+.PHONY: chaos
+chaos: ## kill, stop, cut off and replace nodes and PostgreSQL under load for TIME (10m), and judge what clients were told; FLOWDRIVE_TEST_SEED repeats the faults of a run
+	FLOWDRIVE_CHAOS=$(TIME) go test -count=1 -timeout=0 -v -run='TestChaos$$' ./cmd/flowdrive
 
 .PHONY: cover
 cover: ## coverage by function, and of the whole; cover.prof for "go tool cover -html"

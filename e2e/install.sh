@@ -6,7 +6,7 @@ set -euo pipefail
 
 # command:package
 wanted=(curl:curl jq:jq cadaver:cadaver litmus:litmus rclone:rclone mount.davfs:davfs2 fusermount3:fuse3
-	gio:libglib2.0-bin /usr/sbin/slapd:slapd /usr/lib/postgresql/15/bin/initdb:postgresql /usr/libexec/gvfsd-dav:gvfs-backends /usr/libexec/gvfsd-fuse:gvfs-fuse
+	gio:libglib2.0-bin /usr/sbin/slapd:slapd /usr/lib/postgresql/15/bin/initdb:postgresql pgbouncer:pgbouncer /usr/libexec/gvfsd-dav:gvfs-backends /usr/libexec/gvfsd-fuse:gvfs-fuse
 	dbus-run-session:dbus-daemon vim:vim node:nodejs npm:npm icalendar:python3-icalendar
 	chromium:chromium mmdebstrap:mmdebstrap python3:python3 lintian:lintian)
 

@@ -50,6 +50,17 @@ func TestKilledWhileDelivering(t *testing.T) {
 		killAt(p, time.Now().Add(time.Duration(random.IntN(4000))*time.Microsecond))
 		p = start()
 	})
+	calls := p.heardOnce(t, s, cases)
+	t.Logf("%d cases, %d calls", len(cases), calls)
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// heardOnce wants each case to have called the service, by one key however often, and to have
+// used the answer once. It returns how many calls there were.
+func (p *program) heardOnce(t *testing.T, s *service, cases []string) int {
+	t.Helper()
 	for _, at := range cases {
 		eventually(t, 30*time.Second, func() string {
 			if c := get[struct{ State string }](t, p, at); c.State != "completed" {
@@ -83,8 +94,5 @@ func TestKilledWhileDelivering(t *testing.T) {
 	if len(keys) != len(cases) {
 		t.Errorf("%d cases called, not %d", len(keys), len(cases))
 	}
-	t.Logf("%d cases, %d calls", len(cases), len(calls))
-	if err := p.stop(); err != nil {
-		t.Error(err)
-	}
+	return len(calls)
 }

@@ -32,6 +32,7 @@ type database interface {
 // databaseSettings are those of a PostgreSQL database.
 type databaseSettings struct {
 	address      string
+	direct       string
 	password     secretFlag
 	passwordFile string
 	node         string
@@ -42,6 +43,7 @@ type databaseSettings struct {
 
 func (s *databaseSettings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.address, "db", "", "URL of a PostgreSQL database, such as postgres://flowdrive@db1,db2/flow (default: SQLite in the data folder)")
+	flags.StringVar(&s.direct, "db-direct", "", "URL of the same database past PgBouncer, for what needs a session, such as the lock of the active node\n(default: --db; needed if --db has default_query_exec_mode=exec)")
 	flags.Var(&s.password, "db-password", "password for --db (configuration file or environment)")
 	flags.StringVar(&s.passwordFile, "db-password-file", "", "file with the password for --db (default: PGPASSWORD or .pgpass)")
 	flags.StringVar(&s.node, "node", "", "name of this node among those of --db (default: the name of the machine, and the port)")
@@ -57,8 +59,8 @@ func (s *databaseSettings) registerRead(flags *pflag.FlagSet) {
 // fault says what is wrong with the settings.
 func (s *databaseSettings) fault() error {
 	if s.address == "" {
-		if s.password.text != "" || s.passwordFile != "" || s.node != "" || s.nodeAddr != "" {
-			return usageError{errors.New("--db is missing; without it --db-password, --db-password-file, --node and --node-addr have no effect")}
+		if s.password.text != "" || s.passwordFile != "" || s.node != "" || s.nodeAddr != "" || s.direct != "" {
+			return usageError{errors.New("--db is missing; without it --db-direct, --db-password, --db-password-file, --node and --node-addr have no effect")}
 		}
 		return nil
 	}
@@ -68,11 +70,16 @@ func (s *databaseSettings) fault() error {
 	if s.node != filename.Safe(s.node) {
 		return usageError{fmt.Errorf("--node: %q is not a valid name: it names a file in Admin/Nodes/", s.node)}
 	}
-	if postgres.IsAddress(s.address) && postgres.HasPassword(s.address) {
-		return usageError{fmt.Errorf("--db: %s has a password in it, which others could read; give it by --db-password-file, FLOWDRIVE_DB_PASSWORD, PGPASSWORD or .pgpass", postgres.Redacted(s.address))}
-	}
-	if err := postgres.CheckAddress(s.address); err != nil {
-		return usageError{fmt.Errorf("--db: %w", err)}
+	for _, given := range []struct{ flag, address string }{{"--db", s.address}, {"--db-direct", s.direct}} {
+		if given.address == "" {
+			continue
+		}
+		if postgres.IsAddress(given.address) && postgres.HasPassword(given.address) {
+			return usageError{fmt.Errorf("%s: %s has a password in it, which others could read; give it by --db-password-file, FLOWDRIVE_DB_PASSWORD, PGPASSWORD or .pgpass", given.flag, postgres.Redacted(given.address))}
+		}
+		if err := postgres.CheckAddress(given.address); err != nil {
+			return usageError{fmt.Errorf("%s: %w", given.flag, err)}
+		}
 	}
 	_, err := s.secret()
 	return err
@@ -104,7 +111,7 @@ func (a *app) openPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := postgres.Options{Address: s.address, Password: password, Node: name, Answer: answerWithin, Now: time.Now, Version: version(), Started: s.started, Retries: s.retries}
+	o := postgres.Options{Address: s.address, Direct: s.direct, Password: password, Node: name, Answer: answerWithin, Now: time.Now, Version: version(), Started: s.started, Retries: s.retries}
 	if !a.settings.offline {
 		o.Offer = func(local net.Addr) (*postgres.Leader, error) { return a.offer(ctx, local) }
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/internal/cable"
 	"flowdrive/internal/pgtest"
 	"flowdrive/internal/s3server"
 )
@@ -145,6 +146,35 @@ func TestDatabaseIsAway(t *testing.T) {
 	}
 }
 
+// TestCutCommit: if the answer to a COMMIT is lost, nobody is told that nothing was stored, and
+// the request is found by its key.
+func TestCutCommit(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	way := cable.New(t, server.Dial)
+	p := startNode(t, "postgres://flowdrive@"+way.Address+"/flow?sslmode=disable", "one")
+	p.awaitReady(t)
+	const path, key = "/dav/Workflow/Cases/new.json", "only-once"
+	way.Swallow(1, "COMMIT\x00")
+	got, err := p.do(t.Context(), http.MethodPut, path, `{"route": "bug"}`, "Idempotency-Key", key)
+	switch {
+	case err != nil: // it was not told anything
+	case got.status != http.StatusServiceUnavailable || !strings.Contains(string(got.body), "Idempotency-Key") || strings.Contains(string(got.body), "Nothing was stored"):
+		t.Errorf("a COMMIT without an answer: %s", got)
+	}
+	if !way.Swallowed() {
+		t.Fatal("nothing was committed")
+	}
+	p.awaitReady(t)
+	again := p.must(t, http.StatusCreated, http.MethodPut, path, `{"route": "bug"}`, "Idempotency-Key", key)
+	if again.header.Get("Idempotent-Replayed") != "true" {
+		t.Error("it was done again")
+	}
+	if cases := get[[]caseForm](t, p, casesFolder+".contents"); len(cases) != 1 {
+		t.Errorf("there are %d cases", len(cases))
+	}
+}
+
 // TestDatabaseSettings: what is wrong with --db is said before anything begins, with exit
 // code 2 or 78, and no password is in what is said.
 func TestDatabaseSettings(t *testing.T) {
@@ -159,6 +189,8 @@ func TestDatabaseSettings(t *testing.T) {
 		{[]string{"--db", "postgres://u:secret-word@h/d"}, 2, "has a password in it"},
 		{[]string{"--db", "mysql://u:secret-word@h/d"}, 2, "begins with postgres://"},
 		{[]string{"--node", "n"}, 2, "--db is missing"},
+		{[]string{"--db", address, "--db-direct", "postgres://u:secret-word@h/d"}, 2, "--db-direct: "},
+		{[]string{"--db-direct", address}, 2, "--db is missing"},
 		{[]string{"--db", address, "--backup-to", "/tmp"}, 2, "pg_dump"},
 		{[]string{"--db", address, "--db-password-file", "/nothing"}, 2, "--db-password-file"},
 		{[]string{"--db", missing}, exitConfig, "createdb"},

@@ -30,6 +30,10 @@ const Environment = "FLOWDRIVE_TEST_DB"
 // Wanted reports whether tests are to run on PostgreSQL.
 func Wanted() bool { return os.Getenv(Environment) == "postgres" }
 
+// Pooled reports whether tests are to run as if a pooler were on the way, with nothing that
+// lasts longer than a transaction.
+func Pooled() bool { return os.Getenv("FLOWDRIVE_TEST_DB_POOLED") != "" }
+
 // server is the one of this process.
 type server struct {
 	once sync.Once
@@ -106,8 +110,11 @@ func refuse(tb testing.TB, err error) {
 	}
 }
 
-func address(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User("flowdrive"), Path: "/" + database, RawQuery: url.Values{"host": {shared.dir}}.Encode()}
+func address(database string) string { return addressIn(shared.dir, database) }
+
+// addressIn returns the address of a database of the server of a folder.
+func addressIn(dir, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("flowdrive"), Path: "/" + database, RawQuery: url.Values{"host": {dir}}.Encode()}
 	return u.String()
 }
 
@@ -154,47 +161,69 @@ func binary(name string) (string, error) {
 const script = `"$0" -D "$1/data" -k "$1" >"$1/log" 2>&1 & p=$!; read -r _; kill -QUIT $p; wait $p; rm -rf "$1"`
 
 func (s *server) start() error {
-	initdb, err := binary("initdb")
-	if err != nil {
-		return err
-	}
-	postgres, err := binary("postgres")
-	if err != nil {
-		return err
-	}
+	var err error
 	if s.dir, err = os.MkdirTemp("", "flowdrive-pg-"); err != nil {
 		return err
 	}
-	as, err := unprivileged(s.dir)
+	ctx := context.Background()
+	// What these tests store may be lost.
+	settings := "listen_addresses=''\nfsync=off\nsynchronous_commit=off\nfull_page_writes=off\nmax_connections=300\nshared_buffers=32MB\nautovacuum=off\nmax_wal_size=4GB\n"
+	if err := initialize(ctx, s.dir, settings); err != nil {
+		return err
+	}
+	if _, s.stop, err = launch(ctx, s.dir, script); err != nil {
+		return err
+	}
+	return await(ctx, s.dir)
+}
+
+// initialize makes the files of a server in a folder.
+func initialize(ctx context.Context, dir, settings string) error {
+	as, err := unprivileged(dir)
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	initial := exec.CommandContext(ctx, initdb, "-D", filepath.Join(s.dir, "data"), "-U", "flowdrive", "-A", "trust",
-		"-E", "UTF8", "--locale=C", "-N", "--no-instructions")
-	initial.SysProcAttr, initial.Dir = as, s.dir
-	if out, err := initial.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	// What these tests store may be lost.
-	settings := "listen_addresses=''\nfsync=off\nsynchronous_commit=off\nfull_page_writes=off\nmax_connections=300\nshared_buffers=32MB\nautovacuum=off\nmax_wal_size=4GB\n"
-	if err := os.WriteFile(filepath.Join(s.dir, "data", "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
+	if err := tool(ctx, dir, as, "initdb", "-D", filepath.Join(dir, "data"), "-U", "flowdrive", "-A", "trust",
+		"-E", "UTF8", "--locale=C", "-N", "--no-instructions"); err != nil {
 		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "data", "postgresql.auto.conf"), []byte(settings), 0o644)
+}
+
+// tool runs a program of PostgreSQL.
+func tool(ctx context.Context, dir string, as *syscall.SysProcAttr, name string, args ...string) error {
+	path, err := binary(name)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.SysProcAttr, cmd.Dir = as, dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// launch starts the server of a folder by a script that ends when what is returned is closed.
+func launch(ctx context.Context, dir, script string) (*exec.Cmd, *os.File, error) {
+	postgres, err := binary("postgres")
+	if err != nil {
+		return nil, nil, err
+	}
+	as, err := unprivileged(dir)
+	if err != nil {
+		return nil, nil, err
 	}
 	input, stop, err := os.Pipe()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	s.stop = stop
-	running := exec.CommandContext(ctx, "/bin/sh", "-c", script, postgres, s.dir)
-	running.SysProcAttr, running.Dir, running.Stdin = as, s.dir, input
+	running := exec.CommandContext(ctx, "/bin/sh", "-c", script, postgres, dir)
+	running.SysProcAttr, running.Dir, running.Stdin = as, dir, input
 	if err := running.Start(); err != nil {
-		return err
+		return nil, nil, errors.Join(err, input.Close(), stop.Close())
 	}
-	if err := input.Close(); err != nil {
-		return err
-	}
-	return s.await(ctx)
+	return running, stop, input.Close()
 }
 
 // unprivileged returns as whom the server runs: it refuses to be root.
@@ -219,20 +248,20 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, int(uid), int(gid))
 }
 
-// await waits until the server answers.
-func (s *server) await(ctx context.Context) error {
+// await waits until the server of a folder answers.
+func await(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		err := execute(ctx, address("postgres"), "SELECT 1")
+		err := execute(ctx, addressIn(dir, "postgres"), "SELECT 1")
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			log, readErr := os.ReadFile(filepath.Join(s.dir, "log"))
+			log, readErr := os.ReadFile(filepath.Join(dir, "log"))
 			return errors.Join(fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, log), readErr)
 		case <-ticker.C:
 		}

@@ -4,15 +4,15 @@ package s3server
 
 import (
 	"context"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"flowdrive/internal/cable"
 )
 
 // What the server accepts.
@@ -28,9 +28,7 @@ type Server struct {
 	Folder   string // of its buckets
 
 	socket string
-	mu     sync.Mutex
-	away   bool
-	conns  map[net.Conn]bool
+	way    *cable.Cable
 }
 
 // Start starts a server that ends with the test. It skips tests that are to be short:
@@ -46,14 +44,15 @@ func Start(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	s := &Server{Folder: filepath.Join(folder, "buckets"), socket: filepath.Join(folder, "s"), conns: map[net.Conn]bool{}}
+	s := &Server{Folder: filepath.Join(folder, "buckets"), socket: filepath.Join(folder, "s")}
 	for _, path := range []string{filepath.Join(s.Folder, Bucket), filepath.Join(folder, "meta")} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.run(t, program(t), filepath.Join(folder, "meta"))
-	s.listen(t)
+	s.way = cable.New(t, s.dial)
+	s.Endpoint = "http://" + s.way.Address
 	return s
 }
 
@@ -107,76 +106,11 @@ func (s *Server) dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "unix", s.socket)
 }
 
-// listen passes connections on.
-func (s *Server) listen(t *testing.T) {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Endpoint = "http://" + l.Addr().String()
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { s.pass(client) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		s.Cut()
-		all.Wait()
-	})
-}
-
-func (s *Server) pass(client net.Conn) {
-	defer func() { _ = client.Close() }()
-	server, err := s.dial(context.Background())
-	if err != nil {
-		return
-	}
-	defer func() { _ = server.Close() }()
-	s.mu.Lock()
-	if s.away {
-		s.mu.Unlock()
-		return
-	}
-	s.conns[client], s.conns[server] = true, true
-	s.mu.Unlock()
-	var both sync.WaitGroup
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
-		both.Go(func() {
-			_, _ = io.Copy(way[0], way[1]) // an end is an end
-			_ = way[0].Close()
-			_ = way[1].Close()
-		})
-	}
-	both.Wait()
-	s.mu.Lock()
-	delete(s.conns, client)
-	delete(s.conns, server)
-	s.mu.Unlock()
-}
-
 // Cut cuts all connections and lets none through until Mend is called.
-func (s *Server) Cut() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away = true
-	for conn := range s.conns {
-		_ = conn.Close()
-	}
-}
+func (s *Server) Cut() { s.way.Lead(nil) }
 
 // Mend lets connections through again.
-func (s *Server) Mend() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away = false
-}
+func (s *Server) Mend() { s.way.Lead(s.dial) }
 
 // Address returns the address of contents below the prefix, as --contents has it.
 func (s *Server) Address(prefix string) string {

@@ -3,8 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +69,34 @@ func place(to *pgconn.Config) string {
 	return net.JoinHostPort(to.Host, strconv.Itoa(int(to.Port)))
 }
 
+// execMode is the parameter of an address that says how statements are sent, as pgx has it.
+const execMode = "default_query_exec_mode"
+
+// direct returns the options of connections that need a session.
+func (o Options) direct() Options {
+	if o.Direct != "" {
+		o.Address = o.Direct
+	}
+	return o
+}
+
+// pooled reports whether each transaction may reach another session of the database, because
+// a pooler is on the way.
+func (o Options) pooled() (bool, error) {
+	to, err := pgconn.ParseConfig(o.Address)
+	if err != nil {
+		return false, refused{err}
+	}
+	switch mode := to.RuntimeParams[execMode]; mode {
+	case "", "cache_statement":
+		return false, nil
+	case "exec":
+		return true, nil
+	default:
+		return false, refused{refusal("%s=%s is not possible; leave it out, or write %s=exec if PgBouncer in transaction mode is on the way.", execMode, mode, execMode)}
+	}
+}
+
 // config returns how connections are made.
 func (o Options) config() (*pgconn.Config, error) {
 	if err := CheckAddress(o.Address); err != nil {
@@ -82,16 +112,17 @@ func (o Options) config() (*pgconn.Config, error) {
 	if most := min(o.Answer, connectWithin); to.ConnectTimeout == 0 || to.ConnectTimeout > most {
 		to.ConnectTimeout = most
 	}
-	milliseconds := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	for name, value := range map[string]string{
-		"application_name": "flowdrive " + o.Node,
-		"client_encoding":  "UTF8",
-		"jit":              "off", // statements are short
-		// The server gives up a little before the one who waits for it does.
-		"statement_timeout":                   milliseconds(o.Answer * 9 / 10),
-		"lock_timeout":                        milliseconds(o.Answer / 2),
-		"idle_in_transaction_session_timeout": milliseconds(2 * o.Answer),
-	} {
+	pooled, err := o.pooled()
+	if err != nil {
+		return nil, err
+	}
+	delete(to.RuntimeParams, execMode)
+	params := map[string]string{"application_name": "flowdrive " + o.Node, "client_encoding": "UTF8"}
+	if !pooled { // PgBouncer refuses what it does not know, and does not keep it
+		maps.Copy(params, o.bounds())
+		params["jit"] = "off" // statements are short
+	}
+	for name, value := range params {
 		if _, given := to.RuntimeParams[name]; !given {
 			to.RuntimeParams[name] = value
 		}
@@ -105,6 +136,27 @@ func (o Options) config() (*pgconn.Config, error) {
 		return &impatient{c, o.Answer}, nil
 	}
 	return to, nil
+}
+
+// bounds are the settings of the database by which it gives up a little before the one who
+// waits for it does.
+func (o Options) bounds() map[string]string {
+	milliseconds := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	return map[string]string{
+		"statement_timeout":                   milliseconds(o.Answer * 9 / 10),
+		"lock_timeout":                        milliseconds(o.Answer / 2),
+		"idle_in_transaction_session_timeout": milliseconds(2 * o.Answer),
+	}
+}
+
+// setBounds is the statement that sets them for a transaction.
+func (o Options) setBounds() string {
+	bounds := o.bounds()
+	set := make([]string, 0, len(bounds))
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		set = append(set, fmt.Sprintf(`set_config('%s', '%s', true)`, name, bounds[name]))
+	}
+	return `SELECT ` + strings.Join(set, ", ")
 }
 
 // impatient is a connection to a server that must answer within a time: one that is gone

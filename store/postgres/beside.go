@@ -15,7 +15,7 @@ import (
 // there, and a statement that fails once another node is the active one. It ends each of
 // their transactions that writes: the active node's own wait for it.
 func (db *DB) Beside() (to *pgconn.Config, guard string, err error) {
-	to, err = db.opts.config()
+	to, err = db.opts.direct().config()
 	return to, fmt.Sprintf(`SELECT hold_tenure(%d)`, db.tenure.epoch), err
 }
 
@@ -26,6 +26,12 @@ func (o Options) Connection() (*pgconn.Config, error) { return o.withDefaults().
 // until what it returns is closed. It returns ErrStandby if a node is active, and else what
 // Open does.
 func OpenAlone(ctx context.Context, o Options) (pool *sql.DB, err error) {
+	switch pooled, err := o.pooled(); {
+	case err != nil:
+		return nil, err
+	case pooled:
+		return nil, refused{refusal("This needs a session of the database, which there is not by PgBouncer in transaction mode (%s=exec); give the address of the database itself.", execMode)}
+	}
 	if pool, err = OpenBeside(ctx, o); err != nil {
 		return nil, err
 	}

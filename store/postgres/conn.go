@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type conn struct {
 	pg      *pgconn.PgConn
 	began   string   // what follows the begin of a transaction: the look at the epoch
 	looked  string   // the same of one that only reads
+	bounds  string   // what comes before either; "" if the session has it
+	pooled  bool     // each transaction may reach another session, in which nothing is prepared
 	pending []string // is sent before the next statement
 	names   int      // of statements prepared so far
 	lost    func(error)
@@ -137,12 +140,20 @@ func (s *stmt) QueryContext(_ context.Context, args []driver.NamedValue) (driver
 func (c *conn) queue(query string) {
 	switch query {
 	case beginWrite:
-		c.pending = append(c.pending[:0], query, c.began)
+		c.begin(query, c.began)
 	case beginRead:
-		c.pending = append(c.pending[:0], query, c.looked)
+		c.begin(query, c.looked)
 	default:
 		c.pending = append(c.pending, query)
 	}
+}
+
+func (c *conn) begin(query, look string) {
+	c.pending = append(c.pending[:0], query)
+	if c.bounds != "" {
+		c.pending = append(c.pending, c.bounds)
+	}
+	c.pending = append(c.pending, look)
 }
 
 // run sends the statement, after what waits, and returns its result.
@@ -151,21 +162,41 @@ func (s *stmt) run(args []driver.NamedValue) (*variant, *pgconn.Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := s.variant(types)
-	if err != nil {
-		return nil, nil, s.c.failed(err)
+	var v *variant
+	if !s.c.pooled {
+		if v, err = s.variant(types); err != nil {
+			return nil, nil, s.c.failed(err)
+		}
 	}
 	var batch pgconn.Batch
 	for _, query := range s.c.pending {
 		batch.ExecParams(query, nil, nil, nil, nil)
 	}
-	batch.ExecPrepared(v.name, values, formats, v.formats)
+	if s.c.pooled {
+		batch.ExecParams(s.query, values, types, formats, nil)
+	} else {
+		batch.ExecPrepared(v.name, values, formats, v.formats)
+	}
 	s.c.pending = s.c.pending[:0]
 	results, err := s.c.pg.ExecBatch(context.Background(), &batch).ReadAll()
 	if err != nil {
 		return nil, nil, s.c.failed(err)
 	}
-	return v, results[len(results)-1], nil
+	result := results[len(results)-1]
+	if s.c.pooled {
+		v = described(result.FieldDescriptions)
+	}
+	return v, result, nil
+}
+
+// described is what a result tells of a statement that was not prepared.
+func described(fields []pgconn.FieldDescription) *variant {
+	v := &variant{fields: fields}
+	for _, f := range fields {
+		v.columns = append(v.columns, f.Name)
+		v.formats = append(v.formats, f.Format)
+	}
+	return v
 }
 
 // variant returns the statement as it is prepared for values of the types.
@@ -286,7 +317,7 @@ func (r *rows) Next(to []driver.Value) error {
 	row := r.rows[0]
 	r.rows = r.rows[1:]
 	for i, raw := range row {
-		value, err := decode(r.v.fields[i].DataTypeOID, raw)
+		value, err := decode(r.v.fields[i].DataTypeOID, r.v.formats[i], raw)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", r.v.columns[i], err)
 		}
@@ -295,9 +326,12 @@ func (r *rows) Next(to []driver.Value) error {
 	return nil
 }
 
-func decode(oid uint32, raw []byte) (driver.Value, error) {
+func decode(oid uint32, format int16, raw []byte) (driver.Value, error) {
 	if raw == nil {
 		return nil, nil
+	}
+	if format == pgtype.TextFormatCode {
+		return decodeText(oid, string(raw))
 	}
 	switch oid {
 	case pgtype.Int8OID:
@@ -310,8 +344,25 @@ func decode(oid uint32, raw []byte) (driver.Value, error) {
 		return int64(raw[0]), nil
 	case pgtype.ByteaOID:
 		return raw, nil
-	case pgtype.NumericOID: // of a sum
-		return strconv.ParseInt(string(raw), 10, 64)
 	}
 	return string(raw), nil
+}
+
+func decodeText(oid uint32, text string) (driver.Value, error) {
+	switch oid {
+	case pgtype.Int8OID, pgtype.Int4OID, pgtype.Int2OID, pgtype.NumericOID: // a sum is NUMERIC
+		return strconv.ParseInt(text, 10, 64)
+	case pgtype.BoolOID:
+		if text == "t" {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case pgtype.ByteaOID:
+		digits, ok := strings.CutPrefix(text, `\x`)
+		if !ok {
+			return nil, errors.New("bytes are not in hexadecimal digits: bytea_output is set otherwise")
+		}
+		return hex.DecodeString(digits)
+	}
+	return text, nil
 }

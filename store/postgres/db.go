@@ -37,6 +37,7 @@ const (
 // Options are the settings of a database; zero fields take their defaults.
 type Options struct {
 	Address  string        // postgres://user@host/database
+	Direct   string        // the same database, if no session reaches it by Address; "": Address
 	Password string        // "": as libpq finds it
 	Node     string        // the name of this node, which others are told; "" for what is not listed as one
 	Readers  int           // connections that read; 4
@@ -75,6 +76,7 @@ func (o Options) withDefaults() Options {
 type DB struct {
 	*relational.DB
 	opts   Options
+	pooled bool // a pooler is on the way
 	tenure *tenure
 	conns  []*conn
 
@@ -131,13 +133,29 @@ func (db *DB) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if db.tenure, err = takeTenure(ctx, to, db.opts); err != nil {
+	if db.pooled, err = db.opts.pooled(); err != nil {
 		return err
 	}
-	if err := migrate(ctx, db.opts, db.tenure.c); err != nil {
+	switch pooled, err := db.opts.direct().pooled(); {
+	case err != nil:
+		return err
+	case pooled:
+		return refused{refusal("The lock of the active node needs a session, which there is not by PgBouncer in transaction mode (%s=exec); give the address of the database itself with --db-direct.", execMode)}
+	}
+	session, err := db.opts.direct().config()
+	if err != nil {
+		return err
+	}
+	if db.tenure, err = takeTenure(ctx, session, db.opts); err != nil {
+		return err
+	}
+	if err := migrate(ctx, db.opts.direct(), db.tenure.c); err != nil {
 		return err
 	}
 	if err := db.tenure.begin(ctx, db.opts); err != nil {
+		return err
+	}
+	if err := db.same(ctx, to); err != nil {
 		return err
 	}
 	writer, err := db.connect(ctx, to)
@@ -169,8 +187,36 @@ func (db *DB) connect(ctx context.Context, to *pgconn.Config) (*relational.Conn,
 		began:  fmt.Sprintf(`SELECT hold_tenure(%d)`, db.tenure.epoch),
 		looked: fmt.Sprintf(`SELECT look_at_tenure(%d)`, db.tenure.epoch),
 	}
+	if db.pooled {
+		c.pooled, c.bounds = true, db.opts.setBounds()
+	}
 	db.conns = append(db.conns, c)
 	return db.Conn(c), nil
+}
+
+// same returns an error if the two addresses are not of one database.
+func (db *DB) same(ctx context.Context, to *pgconn.Config) error {
+	if db.opts.Direct == "" {
+		return nil
+	}
+	pg, err := pgconn.ConnectConfig(ctx, to)
+	if err != nil {
+		return judgeConnect(to, err)
+	}
+	other := &tenure{c: &conn{pg: pg}}
+	there, err := other.number(ctx, tenureMark)
+	err = errors.Join(err, other.c.Close())
+	if err != nil && judge(err) == relational.FaultCut {
+		return away(err)
+	}
+	here, ownErr := db.tenure.number(ctx, tenureMark)
+	if ownErr != nil {
+		return failure("look at the database", ownErr)
+	}
+	if err != nil || here != there {
+		return refused{refusal("The addresses in --db and --db-direct are not of one database.")}
+	}
+	return nil
 }
 
 // lose says that the database is lost, and why.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"crypto/tls"
 	"errors"
 	"strings"
 
@@ -37,7 +38,7 @@ func dialect() *relational.Dialect {
 func judge(err error) relational.FaultKind {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		return relational.FaultUnavailable // the connection
+		return relational.FaultCut
 	}
 	switch e.Code {
 	case "23505":
@@ -52,7 +53,9 @@ func judge(err error) relational.FaultKind {
 		return relational.FaultUnavailable
 	}
 	switch e.Code[:2] {
-	case "08", "53", "57", "58":
+	case "08", "57": // the server ends, or ends the session
+		return relational.FaultCut
+	case "53", "58":
 		return relational.FaultUnavailable
 	}
 	return relational.FaultOther
@@ -92,6 +95,9 @@ func (r refused) Unwrap() []error { return []error{r.error, errRefused} }
 func judgeConnect(to *pgconn.Config, err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
+		if wrong, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+			return refused{refusal("The certificate of the database at %s is not what sslmode asks for: %v. Check the host and sslrootcert in --db.", place(to), wrong.Err)}
+		}
 		if strings.Contains(err.Error(), "server refused TLS connection") {
 			return refused{refusal("The database at %s does not speak TLS; add sslmode=disable to --db if the way to it is safe.", place(to))}
 		}
@@ -100,6 +106,10 @@ func judgeConnect(to *pgconn.Config, err error) error {
 	switch e.Code {
 	case "28P01", "28000":
 		return refused{refusal("The database at %s refuses the log-in of the user %q: %s. Check the user in --db, and the password in --db-password-file, PGPASSWORD or .pgpass.", place(to), to.User, e.Message)}
+	case "08P01": // PgBouncer
+		if strings.Contains(e.Message, "startup parameter") {
+			return refused{refusal("What answers at %s passes no settings of a session on (%s). If it is PgBouncer, add %s=exec to --db, and give the address of the database itself with --db-direct.", place(to), e.Message, execMode)}
+		}
 	case "3D000":
 		return refused{refusal("There is no database %q at %s; create it with: createdb %s", to.Database, place(to), to.Database)}
 	case "42501":

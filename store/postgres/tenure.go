@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -31,21 +32,27 @@ const (
 
 	beginTenure = `UPDATE tenure SET epoch = epoch + 1, node = $1, since = now(), address = $2, certificate = decode($3, 'hex'), key = decode($4, 'hex') WHERE one = 1 RETURNING epoch`
 	whoIsActive = `SELECT address, encode(certificate, 'hex'), encode(key, 'hex') FROM tenure WHERE one = 1`
-	sayTenure   = `SELECT epoch FROM tenure WHERE one = 1`
+	// endSilence is a statement, as a pooler would leave out a parameter of the session.
+	endSilence = `SELECT length(set_config('idle_session_timeout', '%d', false))`
+	// tenureMark is a number that no other database has.
+	tenureMark = `SELECT hashtextextended(epoch::text || node || since::text || encode(certificate, 'hex'), 0) FROM tenure WHERE one = 1`
+	sayTenure  = `SELECT epoch FROM tenure WHERE one = 1`
 )
 
 // takeTenure takes the lock. It returns ErrStandby if another session has it, with how its
 // node is reached.
 func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, error) {
-	lasting := to.Copy()
-	lasting.RuntimeParams["idle_session_timeout"] = strconv.FormatInt(tenureLasts.Milliseconds(), 10)
-	pg, err := pgconn.ConnectConfig(ctx, lasting)
+	pg, err := pgconn.ConnectConfig(ctx, to)
 	if err != nil {
 		return nil, judgeConnect(to, err)
 	}
 	t := &tenure{c: &conn{pg: pg, lost: func(error) {}}, now: o.Now}
 	t.heard(t.now())
-	taken, err := t.number(ctx, takeLock)
+	_, err = t.number(ctx, fmt.Sprintf(endSilence, tenureLasts.Milliseconds()))
+	var taken int64
+	if err == nil {
+		taken, err = t.number(ctx, takeLock)
+	}
 	if err == nil && taken == 0 {
 		unheard := t.register(ctx, o, 0, 1)
 		err = standby{t.leader(ctx), unheard}

@@ -17,6 +17,7 @@ const (
 	FaultFull                  // there is no room
 	FaultUnavailable           // the database does not answer, or not now
 	FaultTooLong               // a name or path is too long for an index
+	FaultCut                   // the connection to the database is lost; what it was asked may have been done
 )
 
 // fault is an error of a driver with what it means.
@@ -35,6 +36,7 @@ func (f *fault) Unwrap() error { return f.err }
 const (
 	detailFull        = "The server's disk is full. Nothing was stored; try again once there is room."
 	detailUnavailable = "The server's database does not answer at the moment. Nothing was stored; try again."
+	detailUnsure      = "The server's database has not said whether it has stored this. Look whether it has, or repeat the request with its Idempotency-Key."
 	detailTooLong     = "A name or path is too long for the server's database; take a shorter one."
 )
 
@@ -63,13 +65,23 @@ func Failure(op string, err error) error {
 	switch kindOf(err) {
 	case FaultFull:
 		return &errs.Error{Kind: errs.Full, Detail: detailFull, Err: errs.Wrap(op, err)}
-	case FaultUnavailable:
+	case FaultUnavailable, FaultCut:
 		return &errs.Error{Kind: errs.Unavailable, Detail: detailUnavailable, Err: errs.Wrap(op, err)}
 	case FaultTooLong:
 		return &errs.Error{Kind: errs.Invalid, Detail: detailTooLong, Err: errs.Wrap(op, err)}
 	case FaultOther, FaultUnique, FaultReferred:
 	}
 	return errs.Wrap(op, err)
+}
+
+// commitFailure translates an error of a COMMIT. If the connection was lost meanwhile, it
+// may have been done.
+func commitFailure(err error) error {
+	const op = "commit"
+	if kindOf(err) == FaultCut {
+		return &errs.Error{Kind: errs.Unavailable, Detail: detailUnsure, Err: errs.Wrap(op, err)}
+	}
+	return Failure(op, err)
 }
 
 func kindOf(err error) FaultKind {

@@ -57,7 +57,7 @@ func (s *statement) query(args []any) (driver.Rows, error) {
 	}
 	defer clear(s.args)
 	rows, err := s.asks.QueryContext(context.Background(), s.args)
-	if err == nil && s.row == nil {
+	if err == nil && len(s.row) == 0 { // the columns may be known only once there is a row
 		s.row = make([]driver.Value, len(rows.Columns()))
 	}
 	return rows, s.judge(err)

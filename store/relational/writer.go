@@ -279,7 +279,7 @@ func (db *DB) fill(units []*unit) error {
 		return Failure("reserve ids", err)
 	}
 	if _, err := w.Exec(db.dialect.Commit); err != nil {
-		return Failure("commit", err)
+		return commitFailure(err)
 	}
 	db.ids.reserved = reserved
 	return nil

@@ -60,7 +60,11 @@ var migrated = pgtest.Template{Fill: func(address string) error {
 // Open opens the store at the place.
 func (p Place) Open(ctx context.Context) (*DB, error) {
 	if p.address != "" {
-		db, err := postgres.Open(ctx, postgres.Options{Address: p.address, Readers: 2, Answer: time.Minute, Now: time.Now})
+		o := postgres.Options{Address: p.address, Readers: 2, Answer: time.Minute, Now: time.Now}
+		if pgtest.Pooled() {
+			o.Address, o.Direct = p.address+"&default_query_exec_mode=exec", p.address
+		}
+		db, err := postgres.Open(ctx, o)
 		if err != nil {
 			return nil, err
 		}
