@@ -31,6 +31,7 @@ import (
 	"flowdrive/server"
 	"flowdrive/store"
 	"flowdrive/store/contentrows"
+	"flowdrive/store/postgres"
 )
 
 // app is everything on one data folder, wired.
@@ -54,6 +55,7 @@ type app struct {
 	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
 	clock    engine.Clock
+	wall     func() time.Time // real time, also in a sandbox
 	zones    *clock.Zones
 	gateway  *notify.Gateway
 
@@ -138,7 +140,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.engine = engine.New(engine.Config{
 		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
-		Store: a.traces.stored(a.db), Blobs: a.contents, Clock: now, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
+		Store: a.traces.stored(a.db), Blobs: a.contents, Clock: now, Wall: a.wall, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
 		Limits: engine.Limits{
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
@@ -178,8 +180,13 @@ func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := engine.Clock(clock.Real{})
+	if db, ok := a.db.(*postgres.DB); ok {
+		own = databaseClock{db}
+	}
+	a.wall = own.Now
 	if start.IsZero() && !a.settings.offline {
-		return clock.Real{}, nil
+		return own, nil
 	}
 	kept, err := engine.SandboxClock(ctx, a.db)
 	if err != nil {
@@ -189,7 +196,7 @@ func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
 		kept = start
 	}
 	if kept.IsZero() {
-		return clock.Real{}, nil
+		return own, nil
 	}
 	a.sandbox = clock.NewSandbox(kept)
 	return a.sandbox, nil
@@ -294,11 +301,7 @@ func (a *app) found(ctx context.Context) error {
 	for i, e := range examples {
 		documents[i] = engine.Example{Name: e.Name, YAML: e.YAML, Source: e.Source}
 	}
-	now := clock.Real{}.Now()
-	if a.sandbox != nil {
-		now = a.sandbox.Now()
-	}
-	a.founded, err = a.engine.Found(ctx, now, hash, documents)
+	a.founded, err = a.engine.Found(ctx, a.clock.Now(), hash, documents)
 	return err
 }
 

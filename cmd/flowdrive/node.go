@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"flowdrive/engine"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/filename"
 	"flowdrive/server"
@@ -159,6 +160,13 @@ func (a *app) offer(ctx context.Context, local net.Addr) (*postgres.Leader, erro
 	return (*postgres.Leader)(way), nil
 }
 
+// databaseClock is the clock of the database that nodes share, whatever those of their
+// machines show.
+type databaseClock struct{ db *postgres.DB }
+
+// Now returns the present instant, as clock.Real does.
+func (c databaseClock) Now() time.Time { return clock.Trim(time.Now().Add(-c.db.Ahead())) }
+
 // nodes returns what tells of the nodes of the database: of PostgreSQL what each has said,
 // of SQLite the only one.
 func (a *app) nodes() func(context.Context) ([]engine.NodeState, error) {
@@ -209,7 +217,7 @@ const (
 	// does not.
 	answerWithin = 4 * time.Second
 	// lookAgain is how long a node waits until it looks again whether it can be active.
-	lookAgain = time.Second
+	lookAgain = 2 * time.Second
 )
 
 // unreached says why a node that stands by does not pass a request on.

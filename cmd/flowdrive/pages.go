@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"flowdrive/internal/identity"
 	"flowdrive/server"
@@ -22,7 +21,7 @@ func (a *app) openPages(cfg *server.Config) error {
 	}
 	pages := web.Config{
 		Queries: web.EngineQueries(a.engine), Drive: cfg.Drive, Log: a.log, Links: links, Sandbox: a.sandbox != nil, Clock: cfg.Clock, Metrics: cfg.Metrics,
-		Now: a.clock.Now, Wall: time.Now, Zone: a.zones.Zone, Weigh: server.Weigh,
+		Now: a.clock.Now, Wall: a.wall, Zone: a.zones.Zone, Weigh: server.Weigh,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return a.server.LogIn(ctx, name, password)
 		},

@@ -32,6 +32,9 @@ const (
 	tenureLasts = 15 * time.Second
 	sayEvery    = 4 * time.Second
 	ownTenure   = 12 * time.Second
+
+	// clockStep is by how much two clocks may differ more or less than before until it counts.
+	clockStep = 500 * time.Millisecond
 )
 
 // Options are the settings of a database; zero fields take their defaults.
@@ -238,6 +241,10 @@ func (db *DB) Cause() error {
 	return nil
 }
 
+// Ahead returns by how much the clock of this machine is ahead of the database's, 0 if that is
+// less than half a second.
+func (db *DB) Ahead() time.Duration { return time.Duration(db.tenure.ahead.Load()) }
+
 // own returns an error if this node is not certainly the active one.
 func (db *DB) own() error {
 	if cause := db.Cause(); cause != nil {
@@ -280,11 +287,7 @@ func (db *DB) keep(ctx context.Context) {
 		case <-db.lost:
 			return
 		case <-ticker.C:
-			if err := db.tenure.say(ctx); err != nil && ctx.Err() == nil {
-				db.lose(err)
-				continue
-			}
-			if err := db.tenure.register(ctx, db.opts, 1, 1+len(db.conns)); err != nil && ctx.Err() == nil {
+			if err := db.tenure.say(ctx, db.opts, 1+len(db.conns)); err != nil && ctx.Err() == nil {
 				db.lose(err)
 			}
 		}

@@ -25,7 +25,7 @@ type Node struct {
 const keptSeen = time.Hour
 
 const (
-	// registerNode says that a node is there. The offset is that of the two clocks as the
+	// registerNode says that a node is there, with so many leases and connections. The offset is that of the two clocks as the
 	// statement is on its way.
 	registerNode = `
 		INSERT INTO nodes (name, version, migration, started, last_seen, offset_ms, leases, pool, retries)
@@ -39,18 +39,13 @@ const (
 		WHERE last_seen > (extract(epoch FROM now()) * 1000000)::bigint - ?1 ORDER BY name`
 )
 
-// register says that this node is there, with so many leases and connections. What has
-// no name says nothing.
-func (t *tenure) register(ctx context.Context, o Options, leases, pool int) error {
-	if o.Node == "" {
-		return nil
-	}
+// registration returns the values of registerNode, of a node that has a name.
+func (o Options) registration(leases, pool int) ([]string, error) {
 	newest, err := newestMigration()
-	if err != nil {
-		return err
-	}
-	_, err = t.number(ctx, registerNode, o.Node, o.Version, fmt.Sprint(o.Started.UnixMicro()), fmt.Sprint(o.Now().UnixMicro()), fmt.Sprint(leases), fmt.Sprint(pool), fmt.Sprint(o.Retries), fmt.Sprint(newest))
-	return err
+	return []string{
+		o.Node, o.Version, fmt.Sprint(o.Started.UnixMicro()), fmt.Sprint(o.Now().UnixMicro()),
+		fmt.Sprint(leases), fmt.Sprint(pool), fmt.Sprint(o.Retries), fmt.Sprint(newest),
+	}, err
 }
 
 // Nodes returns the nodes that were seen in the last hour, by name.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -20,6 +19,7 @@ type tenure struct {
 	c     *conn
 	epoch int64
 	now   func() time.Time
+	ahead atomic.Int64              // by how much this machine's clock is ahead of the database's, a time.Duration
 	said  atomic.Pointer[time.Time] // when this node last began to say that it is there
 }
 
@@ -33,9 +33,10 @@ const (
 	beginTenure = `UPDATE tenure SET epoch = epoch + 1, node = $1, since = now(), address = $2, certificate = decode($3, 'hex'), key = decode($4, 'hex') WHERE one = 1 RETURNING epoch`
 	whoIsActive = `SELECT address, encode(certificate, 'hex'), encode(key, 'hex') FROM tenure WHERE one = 1`
 	// endSilence is a statement, as a pooler would leave out a parameter of the session.
-	endSilence = `SELECT length(set_config('idle_session_timeout', '%d', false))`
+	endSilence = `SELECT length(set_config('idle_session_timeout', '15000', false))` // see tenureLasts
 	// tenureMark is a number that no other database has.
 	tenureMark = `SELECT hashtextextended(epoch::text || node || since::text || encode(certificate, 'hex'), 0) FROM tenure WHERE one = 1`
+	whatTime   = `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 	sayTenure  = `SELECT epoch FROM tenure WHERE one = 1`
 )
 
@@ -48,19 +49,50 @@ func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, err
 	}
 	t := &tenure{c: &conn{pg: pg, lost: func(error) {}}, now: o.Now}
 	t.heard(t.now())
-	_, err = t.number(ctx, fmt.Sprintf(endSilence, tenureLasts.Milliseconds()))
-	var taken int64
-	if err == nil {
-		taken, err = t.number(ctx, takeLock)
-	}
-	if err == nil && taken == 0 {
-		unheard := t.register(ctx, o, 0, 1)
-		err = standby{t.leader(ctx), unheard}
+	taken, leader, err := t.look(ctx, o)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && !isSuperseded(e) {
+		// The tables are not there yet, or are those of an older program.
+		unheard := err
+		if taken, err = t.take(ctx); err == nil && taken == 0 {
+			err = standby{t.leader(ctx), unheard}
+		}
+	} else if err == nil && taken == 0 {
+		err = standby{leader, nil}
 	}
 	if err != nil {
 		return nil, errors.Join(failure("take the lock of the database", err), t.c.Close())
 	}
 	return t, nil
+}
+
+// take tries to take the lock, and returns 1 if it has it.
+func (t *tenure) take(ctx context.Context) (int64, error) {
+	if _, err := t.number(ctx, endSilence); err != nil {
+		return 0, err
+	}
+	return t.number(ctx, takeLock)
+}
+
+// look is take, and says that this node stands by and asks for the active one, in one
+// transaction: a node that stands by does nothing else.
+func (t *tenure) look(ctx context.Context, o Options) (taken int64, leader *Leader, err error) {
+	var batch pgconn.Batch
+	batch.ExecParams(endSilence, nil, nil, nil, nil)
+	batch.ExecParams(takeLock, nil, nil, nil, nil)
+	batch.ExecParams(whoIsActive, nil, nil, nil, nil)
+	if o.Node != "" {
+		args, err := o.registration(0, 1)
+		if err != nil {
+			return 0, nil, err
+		}
+		batch.ExecParams(registerNode, storables(args), nil, nil, nil)
+	}
+	results, err := t.c.pg.ExecBatch(ctx, &batch).ReadAll()
+	if err != nil {
+		return 0, nil, err
+	}
+	taken, err = numberIn(results[1])
+	return taken, leaderIn(results[2]), err
 }
 
 func (t *tenure) heard(at time.Time) { t.said.Store(&at) }
@@ -79,7 +111,7 @@ func (t *tenure) begin(ctx context.Context, o Options) error {
 	var err error
 	t.epoch, err = t.number(ctx, beginTenure, o.Node, way.Address, hex.EncodeToString(way.Certificate), hex.EncodeToString(way.Key))
 	if err == nil {
-		err = t.register(ctx, o, 1, 2+o.Readers)
+		err = t.say(ctx, o, 2+o.Readers)
 	}
 	return failure("become the active node", err)
 }
@@ -87,7 +119,11 @@ func (t *tenure) begin(ctx context.Context, o Options) error {
 // leader returns how the active node is reached, nil if nobody can tell: it is becoming
 // that, or its program is an older one.
 func (t *tenure) leader(ctx context.Context) *Leader {
-	result := t.c.pg.ExecParams(ctx, whoIsActive, nil, nil, nil, nil).Read()
+	return leaderIn(t.c.pg.ExecParams(ctx, whoIsActive, nil, nil, nil, nil).Read())
+}
+
+// leaderIn reads the answer to whoIsActive.
+func leaderIn(result *pgconn.Result) *Leader {
 	if result.Err != nil || len(result.Rows) != 1 || len(result.Rows[0][0]) == 0 {
 		return nil
 	}
@@ -101,32 +137,72 @@ func (t *tenure) leader(ctx context.Context) *Leader {
 	return l
 }
 
-// say says that this node is there, and looks whether it still is the active one.
-func (t *tenure) say(ctx context.Context) error {
-	at := t.now()
-	epoch, err := t.number(ctx, sayTenure)
+// say says that this node is there, with so many connections, looks whether it still is the
+// active one, and measures its clock, all in one transaction.
+func (t *tenure) say(ctx context.Context, o Options, pool int) error {
+	var batch pgconn.Batch
+	batch.ExecParams(sayTenure, nil, nil, nil, nil)
+	batch.ExecParams(whatTime, nil, nil, nil, nil)
+	if o.Node != "" {
+		args, err := o.registration(1, pool)
+		if err != nil {
+			return err
+		}
+		batch.ExecParams(registerNode, storables(args), nil, nil, nil)
+	}
+	before := t.now()
+	results, err := t.c.pg.ExecBatch(ctx, &batch).ReadAll()
+	if err != nil {
+		return err
+	}
+	after := t.now()
+	epoch, err := numberIn(results[0])
 	if err != nil {
 		return err
 	}
 	if epoch != t.epoch {
 		return errors.New("another node has become the active one")
 	}
-	t.heard(at)
+	at, err := numberIn(results[1])
+	if err != nil {
+		return err
+	}
+	t.heard(before)
+	t.measured(at, before, after)
 	return nil
 }
 
 // number runs a query that yields a number.
 func (t *tenure) number(ctx context.Context, query string, args ...string) (int64, error) {
-	values := make([][]byte, len(args))
-	for i, arg := range args {
-		values[i] = []byte(storable(arg))
-	}
-	result := t.c.pg.ExecParams(ctx, query, values, nil, nil, nil).Read()
+	result := t.c.pg.ExecParams(ctx, query, storables(args), nil, nil, nil).Read()
 	if result.Err != nil {
 		return 0, result.Err
 	}
+	return numberIn(result)
+}
+
+// numberIn reads a result that is a number.
+func numberIn(result *pgconn.Result) (int64, error) {
 	if len(result.Rows) != 1 {
 		return 0, errors.New("the database has no row that says which node is active")
 	}
 	return strconv.ParseInt(string(result.Rows[0][0]), 10, 64)
+}
+
+func storables(args []string) [][]byte {
+	values := make([][]byte, len(args))
+	for i, arg := range args {
+		values[i] = []byte(storable(arg))
+	}
+	return values
+}
+
+// measured takes that the clock of the database was at so many microseconds between two
+// instants of this machine's. What differs by less than clockStep from what was found before
+// changes nothing, so that time goes on evenly.
+func (t *tenure) measured(at int64, before, after time.Time) {
+	ahead := before.Add(after.Sub(before) / 2).Sub(time.UnixMicro(at))
+	if was := time.Duration(t.ahead.Load()); (ahead - was).Abs() >= clockStep {
+		t.ahead.Store(int64(ahead))
+	}
 }
