@@ -176,6 +176,27 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// TestMissingReference: what a document names on the server may be missing; a time zone that
+// does not exist is a mistake.
+func TestMissingReference(t *testing.T) {
+	t.Parallel()
+	route := client.Fault{Pointer: "/route", Code: "not-found"}
+	for _, test := range []struct {
+		faults []client.Fault
+		want   bool
+	}{
+		{nil, false},
+		{[]client.Fault{route}, true},
+		{[]client.Fault{route, {Pointer: "/title", Code: "invalid"}}, false},
+		{[]client.Fault{{Pointer: "/timezone", Code: "not-found"}}, false},
+		{[]client.Fault{route, {Pointer: "/timezone", Code: "not-found"}}, false},
+	} {
+		if got := (&client.Problem{Faults: test.faults}).MissingReference(); got != test.want {
+			t.Errorf("%v: got %v", test.faults, got)
+		}
+	}
+}
+
 // TestOtherServers: an address that is not one of a Flowdrive server.
 func TestOtherServers(t *testing.T) {
 	t.Parallel()

@@ -64,11 +64,12 @@ func (f Fault) String() string {
 	return text
 }
 
-// MissingReference reports whether the only faults are that what the document names is not
-// there, or not visible.
+// MissingReference reports whether the only faults are that what the document names on the
+// server is not there, or not visible. A name of a time zone that does not exist is a
+// mistake in the document.
 func (p *Problem) MissingReference() bool {
 	for _, f := range p.Faults {
-		if f.Code != "not-found" {
+		if f.Code != "not-found" || strings.HasSuffix(f.Pointer, "/timezone") {
 			return false
 		}
 	}

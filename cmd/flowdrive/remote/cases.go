@@ -73,7 +73,8 @@ func (e *Env) start() *cobra.Command {
 // startCase starts a case. Its input is stored as an attachment, which the case takes over.
 func (s *session) startCase(ctx context.Context, o startOptions) (started client.Case, err error) {
 	if o.input == "" {
-		return s.Start(ctx, o.NewCase)
+		started, err = s.Start(ctx, o.NewCase)
+		return started, withoutPlaces(err)
 	}
 	content, size, done, err := s.source(o.input)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *session) startCase(ctx context.Context, o startOptions) (started client
 	}
 	o.Attachment = uuid
 	started, err = s.Start(ctx, o.NewCase)
-	return started, errors.Join(err, s.Detach(ctx, uuid))
+	return started, errors.Join(withoutPlaces(err), s.Detach(ctx, uuid))
 }
 
 func (s *session) started(c client.Case) error {

@@ -37,6 +37,24 @@ func (e *Env) ask(cmd *cobra.Command, f candidates) []string {
 	return words
 }
 
+// completeProfile completes the name of a log-in.
+func (e *Env) completeProfile(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	profiles, err := e.Profiles()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, err := profiles.All()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for name, p := range all {
+		words = append(words, fmt.Sprintf("%s\t%s at %s", name, output.Clean(p.User), output.Clean(p.URL)))
+	}
+	slices.Sort(words)
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeWith completes the first argument, and each one of a command that takes several.
 func (e *Env) completeWith(f candidates) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

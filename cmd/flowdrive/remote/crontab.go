@@ -203,6 +203,7 @@ func (s *session) importJob(ctx context.Context, j job, to entryPlace, dryRun bo
 		return "", err
 	}
 	entry, err := s.PutEntry(ctx, to.name, document, client.PutOptions{New: true, DryRun: dryRun})
+	err = withoutPlaces(err)
 	if client.IsSlug(err, "precondition") {
 		return "is there", nil
 	}

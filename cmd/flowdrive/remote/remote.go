@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,6 +102,21 @@ func ExitCode(err error) (code int, ok bool) {
 	return 1, true
 }
 
+// withoutPlaces removes line and column from the faults of a document that the command has
+// made of its flags: nobody has seen its lines.
+func withoutPlaces(err error) error {
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok {
+		return err
+	}
+	for i, f := range p.Faults {
+		placed := f.String()
+		p.Faults[i].Line, p.Faults[i].Column = 0, 0
+		p.Detail = strings.ReplaceAll(p.Detail, placed, p.Faults[i].String())
+	}
+	return err
+}
+
 // Commands returns the commands that stand for themselves.
 func (e *Env) Commands() []*cobra.Command {
 	all := []*cobra.Command{
@@ -140,6 +156,9 @@ func (e *Env) command(c *cobra.Command, run action) *cobra.Command {
 // bare makes a command that does not log in by itself.
 func (e *Env) bare(c *cobra.Command, run action) *cobra.Command {
 	c.Flags().String("profile", "", "which log-in to use, if you have several (FLOWDRIVE_PROFILE)")
+	if err := c.RegisterFlagCompletionFunc("profile", e.completeProfile); err != nil {
+		panic(err) // the flag is there, and this is its only completion
+	}
 	c.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	c.Annotations = map[string]string{Annotation: ""}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -180,7 +199,7 @@ func (s *session) connect() (*client.Client, error) {
 	}
 	s.override(&p)
 	if p.URL == "" {
-		return nil, s.env.Usage(fmt.Errorf("you are not logged in (%s): flowdrive login https://flow.example.org, or set FLOWDRIVE_URL, FLOWDRIVE_USER and FLOWDRIVE_PASSWORD", s.profileName()))
+		return nil, codedError{fmt.Errorf("you are not logged in (%s): flowdrive login https://flow.example.org, or set FLOWDRIVE_URL, FLOWDRIVE_USER and FLOWDRIVE_PASSWORD", s.profileName()), exitNotAllowed}
 	}
 	return s.clientOf(p)
 }

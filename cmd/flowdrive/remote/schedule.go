@@ -287,6 +287,9 @@ func (e *Env) scheduleAdd() *cobra.Command {
 			}
 		}
 		entry, err := s.PutEntry(ctx, name, document, client.PutOptions{DryRun: dryRun})
+		if file == "" {
+			err = withoutPlaces(err)
+		}
 		if err != nil {
 			return err
 		}
