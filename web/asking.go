@@ -24,6 +24,7 @@ type asking struct {
 	Hidden  []hidden // what else is sent
 	Fields  []*field
 	More    []*field // folded until one of them has a value or a fault
+	File    *fileField
 	Refused *refusal
 }
 
@@ -65,6 +66,11 @@ func (x *visit) asks(a asking, f form) *asking {
 		x.fillAsked(a.Do, one)
 		if one.Kind != "check" || one.Value == "true" {
 			v.Set(one.Name, one.Value)
+		}
+	}
+	if a.File != nil {
+		for _, h := range a.File.Kept {
+			v.Set(h.Name, h.Value)
 		}
 	}
 	if done, err := f(x, v); err == nil && done != nil {

@@ -30,6 +30,7 @@ type front struct {
 	handler http.Handler
 	down    atomic.Bool  // every connection is lost
 	after   atomic.Int64 // a PUT is lost after so many bytes; 0: none is
+	cut     func()       // ends the connections that there are
 }
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -98,6 +99,7 @@ func TestBrowserFlows(t *testing.T) {
 	s.front.handler = s.http.Config.Handler
 	through := httptest.NewServer(s.front)
 	t.Cleanup(through.Close)
+	s.front.cut = through.CloseClientConnections
 	s.ann, s.bob, s.cy = s.open(t, 1440), s.open(t, 390), s.open(t, 1440)
 	for user, w := range map[string]*window{"ann": s.ann, "bob": s.bob, "cy": s.cy} {
 		w.base = through.URL
@@ -107,13 +109,26 @@ func TestBrowserFlows(t *testing.T) {
 		name string
 		play func(*testing.T, *stage)
 	}{
-		{"7 to 9 others accept and delegate", flowOthers},
-		{"12 a change while one types", flowTyping},
-		{"23 store and move cases", flowMoveCases},
-		{"24 two editors at once", flowTwoEditors},
-		{"27 pause", flowPause},
-		{"28 an entry fails", flowFailure},
-		{"29 an upload that is cut", flowCutUpload},
+		{"flow 6 a refused form", flowRefused},
+		{"flow 7 to 9 others accept and delegate", flowOthers},
+		{"flow 12 a change while one types", flowTyping},
+		{"flow 16 suspended until a date", flowSuspended},
+		{"flow 20 start with a file", flowStartWithFile},
+		{"flow 21 the start form", flowStartForm},
+		{"flow 23 store and move cases", flowMoveCases},
+		{"flow 24 two editors at once", flowTwoEditors},
+		{"flow 27 pause", flowPause},
+		{"flow 28 an entry fails", flowFailure},
+		{"flow 29 an upload that is cut", flowCutUpload},
+		{"flow 32 an app password", flowAppPassword},
+		{"flow 33 a stopped server", flowStopped},
+		{"flow 34 without script", flowWithoutScript},
+		{"flow 35 by keys alone", flowKeys},
+		{"flow 36 zoom", flowZoom},
+		{"flow 38 a case of others", flowOfOthers},
+		{"flow 40 hostile texts", flowHostile},
+		{"every new page", flowNewPages},
+		{"flow 37 a session that ends", flowSessionEnds},
 	} {
 		t.Run(flow.name, func(t *testing.T) {
 			for _, w := range []*window{s.ann, s.bob, s.cy} {

@@ -65,6 +65,27 @@ func (q queries) People() (out []Person) {
 	return out
 }
 
+// FirstSteps implements PeopleQueries.
+func (q queries) FirstSteps(ctx context.Context, by identity.Principal) (out FirstSteps, err error) {
+	accounts := q.engine.Accounts
+	asked := true
+	if team := accounts.Table().Directory().ByName(exampleTeam); team != nil {
+		out.Team, asked = true, len(team.Members) > 0
+	}
+	for _, p := range accounts.Table().Directory().Parties() {
+		if p.Kind == identity.User && !p.Disabled && p.ID != by.ID {
+			out.People = asked
+			out.Came = out.Came || len(accounts.Sessions(p.ID, "")) > 0
+		}
+	}
+	page, err := q.engine.Cases.NewestCases(ctx, by, engine.NewestQuery{Limit: 2})
+	if err != nil {
+		return out, err
+	}
+	out.Cases = len(page.Cases)
+	return out, nil
+}
+
 // Contexts implements PeopleQueries.
 func (q queries) Contexts(by identity.Principal) (out []string) {
 	for _, name := range by.ContextNames() {

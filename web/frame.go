@@ -214,7 +214,7 @@ func (p *pages) functions() template.FuncMap {
 		"asset": p.assets.href,
 		"icon":  func(name string) template.HTML { return p.icon(name, "i") },
 		"small": func(name string) template.HTML { return p.icon(name, "i i-s") },
-		"query": url.QueryEscape,
+		"query": func(s string) template.URL { return template.URL(url.QueryEscape(s)) }, //nolint:gosec // it is escaped, and is not to be a second time
 		"path":  url.PathEscape,
 		"dict":  dict,
 	}

@@ -27,6 +27,8 @@ type PeopleQueries interface {
 	PersonByID(id identity.ID) Person
 	// People returns the users who are not disabled, by name.
 	People() []Person
+	// FirstSteps returns how far a server is that is new; by administers it.
+	FirstSteps(ctx context.Context, by identity.Principal) (FirstSteps, error)
 	// ZoneOf returns the time zone of what by reads. own says that by has chosen it.
 	ZoneOf(by identity.Principal) (zone *time.Location, own bool)
 	// Contexts returns the names of what by is in.

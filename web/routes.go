@@ -33,7 +33,7 @@ func routePages() []page {
 		{pattern: "/routes/{name}/access", draw: drawRouteAccess},
 		{pattern: "/routes/{name}/report", draw: drawReport},
 		{pattern: "/routes/{name}/report.csv", query: []string{"figure", "week"}, draw: drawReportCSV},
-		{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}},
+		startPage(),
 	}
 }
 

@@ -23,6 +23,13 @@ type startView struct {
 	Refused     *refusal
 }
 
+// startPage is the page that starts a case, with a file or without one.
+func startPage() page {
+	g := page{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}}
+	g.post = func(x *visit) error { return takeStart(x, g) }
+	return g
+}
+
 func drawStart(x *visit) error {
 	name := x.r.PathValue("name")
 	drawn, err := x.Queries.RoutePicture(x.r.Context(), x.by, name)
@@ -38,7 +45,7 @@ func drawStart(x *visit) error {
 	v := &startView{Name: r.Name, Title: cmp.Or(r.Title, r.Name), Text: r.Description}
 	v.Ask = x.asks(asking{
 		Do: "start", Title: "Start a case", Submit: "Start", Cancel: pageOfRoute(r.Name),
-		Post: pageOfRoute(r.Name) + "/start", Fields: x.startFields(r), More: moreStartFields(),
+		Post: pageOfRoute(r.Name) + "/start", Fields: x.startFields(r), More: moreStartFields(), File: x.inputFile(),
 	}, startCase)
 	v.Refused = x.untold(v.Ask)
 	return x.draw("start.html", head{Title: "Start: " + v.Title, Nav: "routes", Path: newCasePath}, v)
@@ -136,7 +143,7 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	if priority := strings.TrimSpace(v.Get("priority")); priority != "" {
 		members = append(members, member{"priority", numberOr(priority)})
 	}
-	members = append(members, text("startAt", strings.TrimSpace(v.Get("startAt"))))
+	members = append(members, text("startAt", strings.TrimSpace(v.Get("startAt"))), text(inputField, v.Get(inputField)))
 	return &act{
 		requests: []driveRequest{{Method: http.MethodPut, Path: newCasePath, Body: object(members...)}},
 		lead:     pageOfStarted,

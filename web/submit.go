@@ -56,6 +56,11 @@ func (p *pages) submit(x *visit, g page) error {
 	if err := x.parseForm(); err != nil {
 		return err
 	}
+	return p.perform(x, g)
+}
+
+// perform does what the fields of the form ask, which have been read.
+func (p *pages) perform(x *visit, g page) error {
 	v := x.r.PostForm
 	f := g.forms[v.Get("do")]
 	if f == nil {

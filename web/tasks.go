@@ -55,6 +55,7 @@ type tasksView struct {
 	Key     string
 	Action  string // the address of the page, for its forms
 	Lost    *lostForm
+	First   *firstView // instead of the empty list
 }
 
 // lostForm is a form that was refused and that the page has no more: the task is gone.
@@ -138,6 +139,9 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	}
 	if len(v.Groups) == 0 {
 		x.taskDrawing().emptyTasks(v)
+		if v.First, err = x.taskDrawing().firstRun(v); err != nil {
+			return err
+		}
 	}
 	if !slices.ContainsFunc(v.Groups, func(g *taskGroup) bool {
 		return slices.ContainsFunc(g.Rows, func(r *taskRow) bool { return r.Form != nil })

@@ -44,6 +44,86 @@
 		if (key && !(e.submitter && e.submitter.name === 'show')) sessionStorage.removeItem(key);
 	});
 	restore(document);
+
+	// A file that is dropped onto a form is taken as if it had been chosen.
+	for (const input of document.querySelectorAll('label.drop input[type=file]:not([multiple])')) {
+		input.form.addEventListener('dragover', (e) => { if ([...e.dataTransfer.types].includes('Files')) e.preventDefault(); });
+		input.form.addEventListener('drop', (e) => {
+			if (!e.dataTransfer.files.length) return;
+			e.preventDefault();
+			const one = new DataTransfer();
+			one.items.add(e.dataTransfer.files[0]);
+			input.files = one.files;
+			say('Taken: ' + e.dataTransfer.files[0].name);
+		});
+	}
+
+	// Before a form is sent, the server is asked whether it is there and the session lasts.
+	// Otherwise the page stays as it is, with what was typed, and says what to do.
+	const asks = async () => {
+		try {
+			return (await fetch('/search?part=results&q=', { credentials: 'same-origin' })).status;
+		} catch { return 0; }
+	};
+	const goes = new WeakSet();
+	const waiting = new WeakSet();
+	const send = (form, by) => { goes.add(form); form.requestSubmit(by); };
+	const unsent = (form, by) => {
+		const note = document.createElement('div');
+		note.className = 'note bad';
+		note.id = 'unsent';
+		note.setAttribute('role', 'alert');
+		const text = document.createElement('span');
+		text.textContent = 'The server cannot be reached. Nothing was sent, and what you wrote stays here. ';
+		const again = document.createElement('button');
+		again.className = 'b b-s';
+		again.type = 'button';
+		again.textContent = 'Try again';
+		again.addEventListener('click', () => form.requestSubmit(by));
+		note.append(text, again);
+		if (form.hidden) form.before(note);
+		else form.prepend(note);
+	};
+	const logIn = (form, by) => {
+		const box = document.createElement('dialog');
+		box.className = 'pal';
+		box.id = 'log-in';
+		box.setAttribute('aria-labelledby', 'log-in-h');
+		box.innerHTML = '<form class="body stack-s" method="dialog"><h2 id="log-in-h">Your session has ended</h2><p class="sub">Log in, and what you wrote is sent as it is. With a code or a provider, <a href="/login" target="_blank" rel="noopener">log in in another tab</a>, then send the form again.</p><div class="note bad" role="alert" hidden></div>' +
+			'<div class="f"><label for="log-in-u">Name</label><input class="in" id="log-in-u" name="name" autocomplete="username" autocapitalize="none" spellcheck="false" required></div><div class="f"><label for="log-in-p">Password</label><input class="in" id="log-in-p" name="password" type="password" autocomplete="current-password" required></div>' +
+			'<div class="row"><button class="b main-act" type="submit">Log in and send</button><button class="b quiet" type="button">Not now</button></div></form>';
+		const said = box.querySelector('.note');
+		box.querySelector('button[type=button]').addEventListener('click', () => box.close());
+		box.addEventListener('close', () => box.remove());
+		box.querySelector('form').addEventListener('submit', async (e) => {
+			e.preventDefault();
+			const fields = new URLSearchParams(new FormData(e.target));
+			fields.set('do', 'login');
+			const answer = await fetch('/login', { method: 'POST', body: fields, redirect: 'manual', credentials: 'same-origin' }).catch(() => null);
+			if (answer && answer.type === 'opaqueredirect') { box.close(); send(form, by); return; }
+			const page = new DOMParser().parseFromString(answer ? await answer.text() : '', 'text/html').querySelector('#refused');
+			said.textContent = page ? page.textContent.trim() : answer ? 'Your log-in needs a code. Log in in another tab, then send the form again.' : 'The server cannot be reached.';
+			said.hidden = false;
+		});
+		document.body.append(box);
+		box.showModal();
+	};
+	document.addEventListener('submit', async (e) => {
+		const form = e.target;
+		if (form.method !== 'post' || goes.delete(form)) return;
+		e.preventDefault();
+		e.stopImmediatePropagation();
+		if (waiting.has(form)) return;
+		waiting.add(form);
+		const by = e.submitter;
+		const status = await asks();
+		waiting.delete(form);
+		const old = document.getElementById('unsent');
+		if (old) old.remove();
+		if (status === 0) unsent(form, by);
+		else if (status === 401) logIn(form, by);
+		else send(form, by);
+	}, true);
 	const opened = document.querySelector('.task.open textarea, #refused');
 	if (opened) opened.focus();
 
@@ -268,6 +348,7 @@
 	};
 	let missed = false;
 	const got = (event) => {
+		if (event.state === 'ended') { ended(); return; }
 		if (event.state) { live(event.state === 'open'); return; }
 		for (const r of regions()) {
 			if (event.reset || r.dataset.live.split(' ').some((p) => event.href.startsWith(p))) plan(r);
@@ -275,6 +356,17 @@
 	};
 	document.addEventListener('visibilitychange', () => { if (!document.hidden && missed) { missed = false; got({ reset: true }); } });
 	let lost = 0;
+	// The session has ended: the page leads to the log-in, unless something was typed, which
+	// is sent after a log-in.
+	const ended = () => {
+		if (!document.querySelector('[data-changed], dialog[open]')) { location.reload(); return; }
+		const mark = document.getElementById('live');
+		if (!mark) return;
+		clearTimeout(lost);
+		mark.hidden = false;
+		mark.className = 'live off';
+		mark.textContent = 'Your session has ended';
+	};
 	const live = (on) => {
 		const mark = document.getElementById('live');
 		if (!mark) return;
@@ -291,12 +383,21 @@
 		channel.onmessage = (m) => got(m.data);
 		const listen = () => {
 			const tell = (event) => { channel.postMessage(event); got(event); };
-			const stream = new EventSource('/events');
 			let again = false;
-			stream.onopen = () => { tell({ state: 'open' }); if (again) tell({ reset: true }); again = true; };
-			stream.onerror = () => tell({ state: 'lost' });
-			stream.addEventListener('reset', () => tell({ reset: true }));
-			for (const kind of ['case', 'task', 'schedule', 'route', 'document']) stream.addEventListener(kind, (e) => tell(JSON.parse(e.data)));
+			const open = () => {
+				const stream = new EventSource('/events');
+				stream.onopen = () => { tell({ state: 'open' }); if (again) tell({ reset: true }); again = true; };
+				stream.onerror = async () => {
+					tell({ state: 'lost' });
+					// It tries again by itself, except after an answer that is not a stream.
+					if (stream.readyState !== EventSource.CLOSED) return;
+					if (await asks() === 401) tell({ state: 'ended' });
+					setTimeout(open, 5000);
+				};
+				stream.addEventListener('reset', () => tell({ reset: true }));
+				for (const kind of ['case', 'task', 'schedule', 'route', 'document']) stream.addEventListener(kind, (e) => tell(JSON.parse(e.data)));
+			};
+			open();
 		};
 		if (navigator.locks) navigator.locks.request('flowdrive-events', () => new Promise(listen));
 		else listen();
