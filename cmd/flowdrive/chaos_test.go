@@ -104,6 +104,7 @@ func allFaults() []fault {
 		{"all connections to the database are cut", (*chaos).cutConnections},
 		{"the database is stopped", (*chaos).stopDatabase},
 		{"the database is killed", (*chaos).killDatabase},
+		{"the database is silent", (*chaos).silenceDatabase},
 		{"a node is stopped and wakes", (*chaos).pauseNode},
 		{"a replica takes over", (*chaos).failOver},
 	}
@@ -146,6 +147,13 @@ func (c *chaos) killDatabase(t *testing.T) {
 	c.database.Kill()
 	c.isAway(t)
 	c.database.Run(t)
+}
+
+func (c *chaos) silenceDatabase(t *testing.T) {
+	t.Helper()
+	goOn := c.ways[c.main].Hold()
+	defer goOn()
+	c.isAway(t)
 }
 
 // isAway wants nodes to say that the database does not answer, and that they live.

@@ -21,8 +21,9 @@ type Cable struct {
 	dial    Dial // nil: it leads nowhere
 	turn    int  // how often it was led elsewhere
 	conns   map[net.Conn]bool
-	swallow int    // so many answers are not passed on
-	answer  []byte // what they contain
+	held    chan struct{} // nil: nothing is; closed when it goes on
+	swallow int           // so many answers are not passed on
+	answer  []byte        // what they contain
 }
 
 // New returns a cable that lasts as long as the test.
@@ -71,6 +72,31 @@ func (c *Cable) Cut() {
 func (c *Cable) cut() {
 	for conn := range c.conns {
 		_ = conn.Close() // it may be closed already
+	}
+}
+
+// Hold has nothing go through, with no connection cut, until what it returns is called, as if
+// the other end had fallen silent.
+func (c *Cable) Hold() (goOn func()) {
+	held := make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = held
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.held = nil
+		close(held)
+	}
+}
+
+// wait waits as long as nothing goes through.
+func (c *Cable) wait() {
+	c.mu.Lock()
+	held := c.held
+	c.mu.Unlock()
+	if held != nil {
+		<-held
 	}
 }
 
@@ -138,11 +164,12 @@ func (c *Cable) pass(client net.Conn) {
 }
 
 // copy passes on what one end says, until either ends or a part is taken.
-func (*Cable) copy(to, from net.Conn, takes func(part []byte) bool) {
+func (c *Cable) copy(to, from net.Conn, takes func(part []byte) bool) {
 	defer func() { _ = errors.Join(to.Close(), from.Close()) }() // either may be closed already
 	part := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(part)
+		c.wait()
 		if n > 0 && takes != nil && takes(part[:n]) {
 			return
 		}

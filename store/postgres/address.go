@@ -2,13 +2,16 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -133,7 +136,8 @@ func (o Options) config() (*pgconn.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &impatient{c, o.Answer}, nil
+		silent := &impatient{Conn: c, within: o.Answer, among: o.dialed}
+		return silent, o.dialed.add(silent)
 	}
 	return to, nil
 }
@@ -160,18 +164,26 @@ func (o Options) setBounds() string {
 }
 
 // impatient is a connection to a server that must answer within a time: one that is gone
-// without a word is noticed by it. Nothing reads from it but for an answer.
+// without a word is noticed by it, and closed. Nothing reads from it but for an answer.
 type impatient struct {
 	net.Conn
 	within time.Duration
+	among  *dialed
 }
 
 // Read implements net.Conn.
 func (c *impatient) Read(to []byte) (int, error) {
-	if err := c.SetReadDeadline(clock.Real{}.Now().Add(c.within)); err != nil {
+	begin := clock.Real{}.Now()
+	if err := c.SetReadDeadline(begin.Add(c.within)); err != nil {
 		return 0, err
 	}
-	return c.Conn.Read(to)
+	n, err := c.Conn.Read(to)
+	waited := clock.Real{}.Now().Sub(begin)
+	if errors.Is(err, os.ErrDeadlineExceeded) && waited >= c.within {
+		// The driver would wait once more after a deadline.
+		err = errors.Join(fmt.Errorf("no answer within %v", c.within), c.Close())
+	}
+	return n, err
 }
 
 // Write implements net.Conn.
@@ -180,4 +192,51 @@ func (c *impatient) Write(data []byte) (int, error) {
 		return 0, err
 	}
 	return c.Conn.Write(data)
+}
+
+// Close implements net.Conn.
+func (c *impatient) Close() error {
+	c.among.remove(c)
+	return c.Conn.Close()
+}
+
+// dialed are the connections of a database that can be lost: then all are closed at once, so
+// that nobody waits for an answer to any of them. A nil one knows of none.
+type dialed struct {
+	mu   sync.Mutex
+	all  map[*impatient]bool
+	over bool
+}
+
+// add notes a connection. It returns an error once the database is lost.
+func (d *dialed) add(c *impatient) error {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over {
+		return errors.Join(errors.New("the database is lost"), c.Conn.Close())
+	}
+	d.all[c] = true
+	return nil
+}
+
+func (d *dialed) remove(c *impatient) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.all, c)
+}
+
+// cut closes all connections.
+func (d *dialed) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over = true
+	for c := range d.all {
+		_ = c.Conn.Close() // it is useless anyway
+	}
 }

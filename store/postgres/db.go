@@ -54,6 +54,8 @@ type Options struct {
 	Version string    // of the program, which others are told
 	Started time.Time // when the program was, which others are told
 	Retries int64     // how often the database had to be tried again, which others are told
+
+	dialed *dialed // nil: connections are not closed together
 }
 
 // Leader is how the active node is reached.
@@ -123,6 +125,7 @@ func LeaderOf(err error) *Leader {
 // answer.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
+	opts.dialed = &dialed{all: map[*impatient]bool{}}
 	db := &DB{opts: opts, lost: make(chan struct{})}
 	db.DB = relational.New(dialect(), relational.Beside{Idle: db.keep})
 	if err := db.open(ctx); err != nil {
@@ -227,6 +230,7 @@ func (db *DB) lose(cause error) {
 	db.loseOnce.Do(func() {
 		db.cause.Store(&cause)
 		close(db.lost)
+		db.opts.dialed.cut()
 	})
 }
 
