@@ -31,20 +31,23 @@ type ServerPart string
 
 // The parts of the server.
 const (
-	ServerBackup    ServerPart = "backup"
-	ServerContents  ServerPart = "contents"
-	ServerDatabase  ServerPart = "database"
-	ServerHeartbeat ServerPart = "heartbeat"
+	ServerBackup      ServerPart = "backup"
+	ServerCertificate ServerPart = "certificate"
+	ServerContents    ServerPart = "contents"
+	ServerDatabase    ServerPart = "database"
+	ServerHeartbeat   ServerPart = "heartbeat"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerBackup, ServerContents, ServerDatabase, ServerHeartbeat}
+	return []ServerPart{ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerHeartbeat}
 }
 
 func (p ServerPart) subject() *notice.Server {
 	switch p {
 	case ServerBackup:
 		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand."}
+	case ServerCertificate:
+		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without it. The log says what the authority answered; docs/operate/tls.md says what it needs."}
 	case ServerContents:
 		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk."}
 	case ServerHeartbeat:

@@ -60,7 +60,8 @@ type app struct {
 	gateway  *notify.Gateway
 
 	provider    *signOn             // at which people log in, too; nil: there is none
-	certificate *server.Certificate // nil: there is none
+	certificate *server.Certificate // from files; nil: there is none
+	acme        *server.ACME        // by which the server gets its certificate; nil: it does not
 	level       *logLevel
 	supervisor  supervisor
 	reread      func() (*settings, []string, error) // the settings as they are now; nil: they cannot be read again
@@ -233,12 +234,8 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 	if err := a.openPages(&cfg); err != nil {
 		return err
 	}
-	if a.settings.tlsCert != "" {
-		certificate, err := server.LoadCertificate(a.settings.tlsCert, a.settings.tlsKey)
-		if err != nil {
-			return err
-		}
-		cfg.TLS, a.certificate = certificate.TLSConfig(), certificate
+	if err := a.openTLS(&cfg); err != nil {
+		return err
 	}
 	a.server, err = server.New(cfg)
 	return err
@@ -344,7 +341,11 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		stopSweeper = inner.startAll(a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.watch, a.told.run, a.followCertificate)
+		parts := []func(context.Context) error{a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.watch, a.told.run, a.followCertificate}
+		if a.acme != nil {
+			parts = append(parts, a.acme.Run)
+		}
+		stopSweeper = inner.startAll(parts...)
 	}
 	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -239,37 +237,49 @@ func (d *doctor) zones(context.Context) (string, error) {
 
 // certificate looks at when it expires and for which names it is.
 func (d *doctor) certificate(context.Context) (string, error) {
-	if d.settings.tlsCert == "" {
+	if !d.settings.secure() {
 		return "none is set; that is right on loopback, and behind a proxy that has one", nil
 	}
-	pair, err := tls.LoadX509KeyPair(d.settings.tlsCert, d.settings.tlsKey)
+	served, err := d.settings.servedCertificates()
 	if err != nil {
-		return "", fmt.Errorf("%s with %s cannot be used: %w", d.settings.tlsCert, d.settings.tlsKey, err)
+		return "", err
 	}
-	leaf, err := x509.ParseCertificate(pair.Certificate[0])
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", d.settings.tlsCert, err)
+	var until time.Time
+	for _, c := range served {
+		if err := d.oneCertificate(c); err != nil {
+			return "", err
+		}
+		if until.IsZero() || c.leaf.NotAfter.Before(until) {
+			until = c.leaf.NotAfter
+		}
 	}
-	until := leaf.NotAfter.Format(time.DateOnly)
-	switch left := leaf.NotAfter.Sub(d.now); {
+	return "good until " + until.Format(time.DateOnly), nil
+}
+
+func (d *doctor) oneCertificate(c servedCertificate) error {
+	until := c.leaf.NotAfter.Format(time.DateOnly)
+	switch left := c.leaf.NotAfter.Sub(d.now); {
 	case left <= 0:
-		return "", fmt.Errorf("it has expired on %s; renew it", until)
-	case d.now.Before(leaf.NotBefore):
-		return "", fmt.Errorf("it is good only from %s on; look at the clock, or take another", leaf.NotBefore.Format(time.RFC3339))
-	case left < soonExpires:
-		return "", fmt.Errorf("it expires on %s; renew it", until)
+		return fmt.Errorf("it has expired on %s; renew it", until)
+	case d.now.Before(c.leaf.NotBefore):
+		return fmt.Errorf("it is good only from %s on; look at the clock, or take another", c.leaf.NotBefore.Format(time.RFC3339))
+	case c.name == "" && left < soonExpires: // one by ACME may live for days
+		return fmt.Errorf("it expires on %s; renew it", until)
 	}
-	names := slices.Clone(d.settings.publicNames)
-	if u, err := url.Parse(d.settings.publicURL); err == nil && u.Hostname() != "" {
-		names = append(names, u.Hostname())
+	names := []string{c.name}
+	if c.name == "" {
+		names = slices.Clone(d.settings.publicNames)
+		if u, err := url.Parse(d.settings.publicURL); err == nil && u.Hostname() != "" {
+			names = append(names, u.Hostname())
+		}
 	}
 	var wrong []error
 	for _, name := range names {
-		if err := leaf.VerifyHostname(name); err != nil {
+		if err := c.leaf.VerifyHostname(name); err != nil {
 			wrong = append(wrong, fmt.Errorf("it is not for %s, by which clients call the server: %w", name, err))
 		}
 	}
-	return "good until " + until, errors.Join(wrong...)
+	return errors.Join(wrong...)
 }
 
 func (d *doctor) mail(ctx context.Context) (string, error) {

@@ -73,7 +73,7 @@ func environment(more ...string) []string {
 func launch(cmd *exec.Cmd) (*program, error) {
 	p := &program{
 		cmd: cmd, user: "admin", password: adminPassword, dead: make(chan struct{}), complaints: &watched{},
-		greeting: &watched{want: regexp.MustCompile(`(http://\S+)/dav/\n`), found: make(chan string, 1)},
+		greeting: &watched{want: regexp.MustCompile(`(https?://\S+)/dav/\n`), found: make(chan string, 1)},
 		client:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}},
 	}
 	cmd.Stdout, cmd.Stderr = p.greeting, p.complaints

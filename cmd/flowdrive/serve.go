@@ -83,7 +83,7 @@ func closing(c io.Closer, err error) error {
 // greet prints where the pages are, and what to open, mount and curl.
 func (a *app) greet(out io.Writer, addr net.Addr) error {
 	scheme, dav := "http", "dav"
-	if a.settings.tlsCert != "" {
+	if a.settings.secure() {
 		scheme, dav = "https", "davs"
 	}
 	pages := fmt.Sprintf("%s://%s/", scheme, addr)

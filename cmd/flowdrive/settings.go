@@ -32,6 +32,7 @@ type settings struct {
 	insecureHTTP   bool
 	tlsCert        string
 	tlsKey         string
+	acme           acmeSettings
 	trustedProxies []string
 	scriptClients  []string
 	publicNames    []string
@@ -83,6 +84,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.insecureHTTP, "insecure-http", false, "allow plain HTTP on addresses that are not loopback")
 	flags.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of the certificate; with --tls-key: serve HTTPS")
 	flags.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the certificate's key")
+	s.acme.register(flags)
 	flags.StringSliceVar(&s.trustedProxies, "trusted-proxy", nil, "CIDR of proxies whose forwarded headers count")
 	flags.StringSliceVar(&s.scriptClients, "script-client", nil, "prefix of the User-Agent of other script clients")
 	flags.StringSliceVar(&s.publicNames, "public-name", nil, "host name by which clients call the server; a COPY or MOVE to another is refused (default: any)")
@@ -129,7 +131,7 @@ func (s *settings) validate() error {
 	_, _, signOnErr := s.signOn.oidc(s.publicURL)
 	_, _, directoryErr := s.signOn.directory()
 	_, tracesErr := s.traces.address()
-	return errors.Join(tracesErr, signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	return errors.Join(tracesErr, s.acmeErr(), signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
 }
 
 // addressErr says what is wrong with where the server listens and keeps its data.
@@ -148,8 +150,8 @@ func (s *settings) addressErr() error {
 	switch {
 	case err != nil:
 		wrong = append(wrong, usageError{fmt.Errorf("--addr: %w", err)})
-	case s.tlsCert == "" && !s.insecureHTTP && !loopback(host):
-		wrong = append(wrong, usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http behind a proxy that has them", s.addr)})
+	case !s.secure() && !s.insecureHTTP && !loopback(host):
+		wrong = append(wrong, usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --acme-domain, or --insecure-http behind a proxy that has them", s.addr)})
 	}
 	return errors.Join(wrong...)
 }
