@@ -34,6 +34,7 @@ type attempts struct {
 	start  func() *program
 	p      *program
 	kills  atomic.Bool // the service kills the server at its next call
+	mails  atomic.Bool // the mail server kills it when it has taken the next mail
 	holds  chan struct{}
 }
 
@@ -42,7 +43,12 @@ type attempts struct {
 // called hold. All of them are in the folder of the test.
 func newAttempts(t *testing.T, step string) *attempts {
 	t.Helper()
-	a := &attempts{T: t, folder: t.TempDir(), box: mailbox.Start(t, mailbox.Options{}), holds: make(chan struct{})}
+	a := &attempts{T: t, folder: t.TempDir(), holds: make(chan struct{})}
+	a.box = mailbox.Start(t, mailbox.Options{Took: func() {
+		if a.mails.CompareAndSwap(true, false) {
+			killAt(a.p, time.Now().Add(300*time.Millisecond)) // the case is acknowledged by then
+		}
+	}})
 	a.s = startService(t, func(w http.ResponseWriter, _ string) {
 		if a.kills.CompareAndSwap(true, false) {
 			killAt(a.p, time.Now().Add(300*time.Millisecond)) // the case is acknowledged by then
@@ -255,4 +261,33 @@ func TestKilledDuringARequest(t *testing.T) {
 	a.becomes(at, "completed", 2, 1)
 	a.says(at, "wrote Answer", 1)
 	a.told("Heard: attempt")
+}
+
+// TestKilledDuringAMail kills the server when the mail server has taken a mail, and before
+// that is recorded: it is sent again as the same mail, and nobody is told of a failure.
+func TestKilledDuringAMail(t *testing.T) {
+	t.Parallel()
+	a := newAttempts(t, "{mail: {to: [admin], subject: Asked, text: Hello}}")
+	a.mails.Store(true)
+	at := a.startCase()
+	a.again()
+	outbox := strings.TrimSuffix(at, ".json") + "/Outbox/.contents"
+	eventually(t, 30*time.Second, func() string {
+		sent := get[[]struct{ State string }](t, a.p, outbox)
+		if len(sent) != 1 || sent[0].State != "delivered" {
+			return fmt.Sprintf("the outbox has %v", sent)
+		}
+		return ""
+	})
+	a.told("Asked")
+	ids := map[string]bool{}
+	for _, m := range a.box.Mails() {
+		ids[m.Header.Get("Message-ID")] = true
+	}
+	if n := len(a.box.Mails()); n != 2 || len(ids) != 1 {
+		t.Errorf("%d mails with the ids %v", n, ids)
+	}
+	if c := get[struct{ State string }](t, a.p, at); c.State != "active" {
+		t.Errorf("the case is %s", c.State)
+	}
 }

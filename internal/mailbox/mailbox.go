@@ -29,6 +29,10 @@ type Options struct {
 	// Refuse answers AUTH, MAIL, RCPT and DATA with an error, such as an
 	// *smtp.SMTPError; nil takes everything.
 	Refuse func(command, argument string) error
+
+	// Took is called when a mail has arrived, before the client is told so; nil does
+	// nothing.
+	Took func()
 }
 
 // Server is a running mail server.
@@ -169,12 +173,19 @@ func (s *session) Data(r io.Reader) error {
 	if err := s.mail.read(string(raw)); err != nil {
 		return err
 	}
-	s.box.mu.Lock()
-	defer s.box.mu.Unlock()
-	s.box.mails = append(s.box.mails, s.mail)
-	close(s.box.arrived)
-	s.box.arrived = make(chan struct{})
+	s.box.add(s.mail)
+	if s.box.options.Took != nil {
+		s.box.options.Took()
+	}
 	return nil
+}
+
+func (m *Server) add(arrived Mail) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mails = append(m.mails, arrived)
+	close(m.arrived)
+	m.arrived = make(chan struct{})
 }
 
 // read takes the mail apart.
