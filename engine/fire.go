@@ -259,6 +259,9 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		if err := e.decider.write(tx, c); err != nil {
 			return false, err
 		}
+		if err := e.watchTime(tx, stored.UUID, c, o.FiredAt); err != nil {
+			return false, err
+		}
 	}
 	tx.AfterCommit(func() {
 		e.observer.Fired(Firing{Entry: o.Entry, Case: o.CaseID, Instant: o.Instant, Began: o.FiredAt, Outcome: o.Outcome, Lag: o.FiredAt.Sub(o.Instant)})

@@ -275,11 +275,28 @@ func TestOutcomes(t *testing.T) {
 		"sam@example.org: Rejected: TIP 43",
 	})
 
+	// Three votes lapse in the same second: each is told as a vote, but the last, which
+	// decides, and then the outcome.
+	w.as("admin").mustPutParty(identity.Team, "core", `{"members": ["ann", "bob", "eve"]}`)
+	w.as("admin").mustPutMe(`{"watch": []}`)
+	tip = w.as("sam").startCase(`{"route": "tip", "title": "TIP 3"}`)
+	since = w.toldSince(append([]int64{tip}, w.as("sam").children(tip)...)...)
+	since()
+	w.advance(7 * 24 * time.Hour)
+	var starter []string
+	for _, line := range since() {
+		if text, is := strings.CutPrefix(line, "sam@example.org: "); is {
+			starter = append(starter, text)
+		}
+	}
+	same(t, "three votes in a second", starter, []string{"Did not vote: TIP 3 (ann) (1 of 3)", "Did not vote: TIP 3 (bob) (2 of 3)", "Rejected: TIP 3"})
+	w.as("admin").mustPutMe(`{"watch": ["tip"]}`)
+
 	tip = w.as("sam").startCase(`{"route": "tip", "title": "TIP 44"}`)
 	since = w.toldSince(tip)
 	since()
 	w.as("sam").mustPerform(tip, "withdraw")
 	same(t, "who withdraws knows", since(), []string{
-		"ann@example.org: Withdrawn: TIP 44", "bob@example.org: Withdrawn: TIP 44", "root@example.org: Withdrawn: TIP 44",
+		"ann@example.org: Withdrawn: TIP 44", "bob@example.org: Withdrawn: TIP 44", "eve@example.org: Withdrawn: TIP 44", "root@example.org: Withdrawn: TIP 44",
 	})
 }

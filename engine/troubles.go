@@ -32,6 +32,7 @@ type trouble struct {
 	Told    []identity.ID `json:"told"` // who is told when it is mended
 	Skips   bool          `json:"skips,omitempty"`
 	Like    *likeBefore   `json:"like,omitempty"` // it was not told of, since an earlier one was
+	Usual   *usualTime    `json:"usual,omitempty"`
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`
@@ -124,6 +125,9 @@ func (c *caseChange) over() (over map[string]notice.End, all bool) {
 			over[troubleDelay+o.Name()] = notice.EndMended
 		}
 	}
+	if c.after.ScheduleUUID != "" && c.after.Life.Ended() && !c.was.Life.Ended() {
+		over[troubleSlow] = notice.EndMended
+	}
 	after := machine.OverdueTimers(c.after, c.route)
 	for _, o := range machine.OverdueTimers(c.was, c.route) {
 		if !hasOverdue(after, o.Name) {
@@ -188,8 +192,10 @@ func (t *notifier) beginTrouble(n named) error {
 	if n.Like != nil {
 		row.Due = n.Like.again(now)
 	}
-	if known, err := t.addTrouble(t.tx, row); known || err != nil {
+	if known, err := t.addTrouble(t.tx, row); err != nil {
 		return err
+	} else if known {
+		return t.failsAgain(&n)
 	}
 	told := t.about(&n.trouble, n.What.Kind(), now)
 	told.People = people
@@ -198,6 +204,28 @@ func (t *notifier) beginTrouble(n named) error {
 	}
 	if n.Like == nil {
 		t.notices = append(t.notices, told)
+	}
+	return nil
+}
+
+// failsAgain stores why something has failed again that is known to fail: people are told
+// that when they are told again.
+func (t *notifier) failsAgain(n *named) error {
+	rows, err := t.tx.Troubles().OfCase(t.change.row.ID)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if rows[i].Name != n.name {
+			continue
+		}
+		known, err := readTrouble(&rows[i])
+		if err != nil || n.What != notice.WhatFailed || known.Text == n.Text && known.Output == n.Output {
+			return err
+		}
+		known.Text, known.Output, known.Skips = n.Text, n.Output, n.Skips
+		rows[i].Data = document.Line(known)
+		return t.tx.Write().Troubles().Update(&rows[i])
 	}
 	return nil
 }
@@ -294,8 +322,8 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 		if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
 			return err
 		}
-		if told.Like != nil {
-			continue // nobody was told of it
+		if told.untold() || told.What == notice.WhatSlow && t.change.failsInstead() {
+			continue
 		}
 		if told.What == notice.WhatDelayed && t.hasFailed(strings.TrimPrefix(rows[i].Name, troubleDelay)) {
 			continue // that is told
@@ -409,6 +437,9 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 		return tx.Write().Troubles().Update(row)
 	}
 	told.Like = nil
+	if told.Usual != nil {
+		return t.tellSlow(row, told)
+	}
 	kind := told.What.Kind()
 	var people []notice.Person
 	if name, isTask := strings.CutPrefix(row.Name, troubleNobody); isTask && !e.stillUnstaffed(c, name) {

@@ -70,6 +70,44 @@ func TestTroubleIsTold(t *testing.T) {
 	same(t, "afterwards", since(), []string(nil))
 }
 
+// TestMendedIsTold: that something is done when it is tried again is told to everybody who
+// was told of it, the starter as well, but not to whoever has it tried.
+func TestMendedIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	w.as("admin").mustPutRoute("load", `
+context: ann
+access: {start: [everyone], read: [everyone], admin: [dora]}
+states: {open: {type: start}, loaded: {}, done: {type: complete}}
+roles: {all: {assign: ["user:bob"]}}
+actions:
+  begin: {trigger: init}
+  load: {in: [open], trigger: auto, to: loaded, onFire: [{set: {x: {cel: message.Data.x}}}]}
+  finish: {in: [loaded], role: all, to: done}
+`)
+	id := w.as("sam").startCase(`{"route": "load", "title": "One"}`)
+	since := w.toldSince(id)
+	same(t, "told", prefixed(since(), "Failed: One: The route is at fault: message.Data.x: no such key: Data."), []string{
+		"ann@example.org", "bob@example.org: begin: One", "dora@example.org", "sam@example.org",
+	})
+	put := func(text string) {
+		if _, err := w.as("sam").putLabel(id, "Data", text); err != nil {
+			t.Fatal(err)
+		}
+		since()
+		w.as("dora").mustDo(id, "load", "retry")
+	}
+	put(`{"y": 1}`)
+	same(t, "it fails again", since(), []string(nil))
+	w.advance(24 * time.Hour)
+	same(t, "a day later, why it failed the last time", prefixed(since(), "Still failed: One: The route is at fault: message.Data.x: no such key: x."), []string{"ann@example.org", "dora@example.org", "sam@example.org"})
+	put(`{"x": 1}`)
+	same(t, "tried again", prefixed(since(), "Mended: One"), []string{"ann@example.org", "bob@example.org: To do: finish (One)", "sam@example.org"})
+	w.advance(48 * time.Hour)
+	same(t, "afterwards", since(), []string(nil))
+}
+
 // TestNobodyCanDoIt: a task without anybody is in the warnings of the case, and told
 // until there is somebody.
 func TestNobodyCanDoIt(t *testing.T) {

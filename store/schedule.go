@@ -78,6 +78,7 @@ type Occurrence struct {
 	FiredAt   time.Time
 
 	// What has become of its case; "" without one. Set by the store.
-	State  string
-	Status string
+	State     string
+	Status    string
+	Completed time.Time // zero while it is not
 }

@@ -20,7 +20,7 @@ const (
 	KindReminder Kind = "reminder" // a task still waits for the recipient
 	KindAct      Kind = "act"      // a person or a timer has done something in a case
 	KindOutcome  Kind = "outcome"  // a case has ended
-	KindOverdue  Kind = "overdue"  // a timer is due, and nothing in the route handles it
+	KindOverdue  Kind = "overdue"  // a timer is due and nothing handles it, or something takes too long
 	KindFailure  Kind = "failure"  // something failed, and stays failed until it is mended
 	KindMended   Kind = "mended"   // what was told of as a failure or as overdue is over
 )

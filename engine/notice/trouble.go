@@ -18,11 +18,12 @@ const (
 	WhatOverdue   What = "overdue"      // a timer is due, and nothing in the route handles it
 	WhatUnstaffed What = "nobody-there" // nobody can do a task
 	WhatDelayed   What = "delayed"      // a delivery has not got through for an hour, and is still tried
+	WhatSlow      What = "slow"         // a case of a schedule entry takes longer than usual
 )
 
 // Kind returns the kind of notice that tells of it.
 func (w What) Kind() Kind {
-	if w == WhatOverdue || w == WhatDelayed {
+	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow {
 		return KindOverdue
 	}
 	return KindFailure
@@ -60,6 +61,8 @@ func (t *Trouble) open(title string) string {
 		return titled(t.Word, title)
 	case WhatDelayed:
 		return "Not delivered yet: " + title + ": " + t.Text
+	case WhatSlow:
+		return "Takes longer than usual: " + title
 	case WhatFailed:
 	}
 	return "Failed: " + title + ": " + t.Text
@@ -84,6 +87,8 @@ func (t *Trouble) over(title string) string {
 		return "No longer failed: " + title
 	case t.What == WhatDelayed:
 		return "Delivered: " + title
+	case t.What == WhatSlow:
+		return "Ended after all: " + title
 	case len(t.Others) == 1:
 		return "Mended: " + title + " (another case is still failed)"
 	case len(t.Others) > 1:
@@ -118,6 +123,8 @@ func (t *Trouble) ending() string {
 		return "The case has gone on without it"
 	case t.What == WhatDelayed:
 		return "It has been delivered"
+	case t.What == WhatSlow:
+		return "The case has ended"
 	case t.What == WhatUnstarted:
 		return "The case has started"
 	case t.What == WhatOverdue:
@@ -141,6 +148,8 @@ func (n *Notice) troubleOpening(p *Person) string {
 		return "This has failed in " + about + ":"
 	case t.What == WhatDelayed:
 		return "A delivery of " + about + ", does not get through:"
+	case t.What == WhatSlow:
+		return upperFirst(about) + ", takes longer than usual:"
 	case t.What == WhatUnstarted:
 		return upperFirst(about) + ", could not start:"
 	}
@@ -229,6 +238,10 @@ func (n *Notice) help(p *Person) string {
 		return fmt.Sprintf(`Save {"state": "active"} to %s to have it started again, or {"state": "canceled"} to give it up.`, n.Links.Case(c.ID))
 	case t.What == WhatUnstarted:
 		return "Those who administer the route can have it started again or cancel it" + named(t.Menders) + "."
+	case t.What == WhatSlow && p.Mends:
+		return fmt.Sprintf(`Its log says what it waits for. Save {"state": "canceled"} to %s to end it, and what it runs.`, n.Links.Case(c.ID))
+	case t.What == WhatSlow:
+		return "Its log says what it waits for. Those who administer the route can end it" + named(t.Menders) + "."
 	}
 	return ""
 }

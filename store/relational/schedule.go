@@ -39,6 +39,7 @@ var occurrenceTable = table[store.Occurrence]{"occurrences", "occurrence", func(
 		{"fired_at", full, millis{&o.FiredAt}},
 		{"COALESCE((SELECT state FROM cases WHERE id = occurrences.case_id), '')", selected, &o.State},
 		{"COALESCE((SELECT status FROM cases WHERE id = occurrences.case_id), '')", selected, &o.Status},
+		{"(SELECT modified FROM cases WHERE id = occurrences.case_id AND state = 'completed')", selected, millis{&o.Completed}},
 	}...)
 }}
 
