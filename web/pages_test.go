@@ -1,7 +1,10 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"flag"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -82,9 +85,29 @@ func (g *rig) tryPages(t *testing.T, list []pageToTry) {
 		for _, fault := range faultsOf(got.body) {
 			t.Errorf("%s: %s", p.name, fault)
 		}
+		if size := gzipped(t, got.body); size > mostOfAPage {
+			t.Errorf("%s: %d bytes with gzip, more than %d", p.name, size, mostOfAPage)
+		}
 		compareGolden(t, p.name+".html", got.body)
 		checkHeaders(t, p.name, got.header)
 	}
+}
+
+// mostOfAPage is how many bytes a page may have with gzip.
+const mostOfAPage = 60_000
+
+// gzipped returns how many bytes a text has with gzip.
+func gzipped(t *testing.T, text string) int {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
 }
 
 // changing is what differs from run to run.
@@ -281,16 +304,32 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestAssets: they are kept by browsers and sent compressed, within the budgets.
+// TestAssets: they are kept by browsers and sent compressed, within the budgets in bytes
+// of gzip. Each has a budget of its own, and all script and style together one.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	a, err := newAssets()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, most := range map[string]int{"app.js": 25_000, "flowdrive.css": 20_000, "icons.svg": 4_000} {
-		if got := len(a.files[name].encoded["gzip"]); got == 0 || got > most {
+	budgets := map[string]int{
+		"app.js": 25_000, "board.js": 5_000, "editor.js": 5_000, "manual.js": 1_000, "upload.js": 5_000,
+		"flowdrive.css": 18_000, "manual.css": 2_000, "icons.svg": 4_000, "mark.svg": 1_000,
+	}
+	whole := map[string]int{}
+	for name, file := range a.files {
+		if name == "SHA256SUMS" {
+			continue
+		}
+		got, most := len(file.encoded["gzip"]), budgets[name]
+		if got == 0 || got > most {
 			t.Errorf("%s has %d bytes with gzip, want 1 to %d", name, got, most)
+		}
+		whole[filepath.Ext(name)] += got
+	}
+	for kind, most := range map[string]int{".js": 60_000, ".css": 20_000} {
+		if whole[kind] == 0 || whole[kind] > most {
+			t.Errorf("all %s have %d bytes with gzip, want 1 to %d", kind, whole[kind], most)
 		}
 	}
 	g := newRig(t)
