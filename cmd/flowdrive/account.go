@@ -86,9 +86,11 @@ func userCommand() *cobra.Command {
 // the first line of the standard input.
 func readPassword(cmd *cobra.Command) (string, error) {
 	if f, ok := cmd.InOrStdin().(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		return askPassword(f, cmd.ErrOrStderr())
+		return askPassword(cmd.Context(), f, cmd.ErrOrStderr())
 	}
-	line, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), 4096)).ReadString('\n')
+	line, err := output.Await(cmd.Context(), cmd.InOrStdin(), func() (string, error) {
+		return bufio.NewReader(io.LimitReader(cmd.InOrStdin(), 4096)).ReadString('\n')
+	})
 	password := strings.TrimRight(line, "\r\n")
 	if password == "" {
 		if err != nil && err != io.EOF {
@@ -100,20 +102,23 @@ func readPassword(cmd *cobra.Command) (string, error) {
 }
 
 // askPassword asks for a password, and for the same again.
-func askPassword(terminal *os.File, out io.Writer) (string, error) {
+func askPassword(ctx context.Context, terminal *os.File, out io.Writer) (string, error) {
 	var given [2]string
 	for i, question := range []string{"Password: ", "The same again: "} {
 		if _, err := io.WriteString(out, question); err != nil {
 			return "", err
 		}
-		text, err := term.ReadPassword(int(terminal.Fd()))
+		text, err := output.Await(ctx, terminal, func() (string, error) {
+			text, err := term.ReadPassword(int(terminal.Fd()))
+			return string(text), err
+		})
 		if _, e := io.WriteString(out, "\n"); err == nil {
 			err = e
 		}
 		if err != nil {
 			return "", err
 		}
-		given[i] = string(text)
+		given[i] = text
 	}
 	switch {
 	case given[0] == "":

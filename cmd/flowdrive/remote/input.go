@@ -56,8 +56,13 @@ func (s *session) ask(question string) (string, error) {
 	if _, err := fmt.Fprint(s.err, question+": "); err != nil {
 		return "", err
 	}
-	text, err := s.in.line()
+	text, err := s.read(s.in.line)
 	return strings.TrimSpace(text), err
+}
+
+// read reads an answer until the command is interrupted.
+func (s *session) read(answer func() (string, error)) (string, error) {
+	return output.Await(s.cmd.Context(), s.in.from, answer)
 }
 
 // values reads the arguments of --set: key=text, or key:=JSON.

@@ -68,7 +68,7 @@ func (s *session) credentials(user string) (name, password string, err error) {
 		if _, err = fmt.Fprintf(s.err, "Password of %s: ", output.Clean(name)); err != nil {
 			return "", "", err
 		}
-		password, err = s.in.secret()
+		password, err = s.read(s.in.secret)
 		if err := s.say(""); err != nil {
 			return "", "", err
 		}
@@ -169,7 +169,7 @@ func (s *session) revoke(ctx context.Context, p client.Profile) (err error) {
 		if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", output.Clean(p.User)); err != nil {
 			return err
 		}
-		if p.Password, err = s.in.secret(); err != nil {
+		if p.Password, err = s.read(s.in.secret); err != nil {
 			return err
 		}
 		if err := s.say(""); err != nil {
