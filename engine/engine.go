@@ -98,6 +98,7 @@ type Limits struct {
 	Routes    int64
 	OpenCases int64
 	Started   int64 // by routes themselves, in an hour
+	FromOne   int64 // of these, by one case with all that it has started; 0: half of them
 	Files     int64 // documents and folders
 	Quota     int64 // bytes
 
@@ -139,6 +140,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Started == 0 {
 		l.Started = DefaultStarted
+	}
+	if l.FromOne == 0 {
+		l.FromOne = (l.Started + 1) / 2
 	}
 	if l.Files == 0 {
 		l.Files = DefaultFiles

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,18 +21,19 @@ import (
 // earlier decision of the same change made or changed are as that left them.
 
 // identities gives ids to new cases, unless the starter has as many open ones
-// as the limit allows, or the starter's routes have started as many as they may in an
-// hour: routes can be made to start cases without bound.
+// as the limit allows, or routes have started as many as they may in an hour for the
+// starter or for the case with which it began: routes can be made to start cases
+// without bound.
 func (e *decider) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
 		starter := e.accounts.PartyID(in.Case.Starter)
-		if !e.started.take(starter, n-len(in.Facts.New), e.limits.Started, in.Now) {
-			in.Facts.Full = true
+		in.Facts.Full = e.started.take(starter, in.Case.Began(), n-len(in.Facts.New), &e.limits, in.Now)
+		if in.Facts.Full != "" {
 			return nil
 		}
 		err := e.usage.Check(quota.OpenCases, starter, e.limits.OpenCases, l.reader.Cases().CountOpen)
 		if errs.Is(err, errs.TooMany) {
-			in.Facts.Full = true
+			in.Facts.Full = fmt.Sprintf("%s would have more open cases than the limit allows, %d; end some, or ask an administrator to raise it (--max-open-cases)", in.Case.Starter, e.limits.OpenCases)
 			return nil
 		}
 		if err != nil {

@@ -1,19 +1,27 @@
 package engine
 
 import (
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"flowdrive/internal/identity"
 )
 
-// startBudget bounds how many cases the routes of a user start by themselves in an
-// hour, as children or by steps. Such cases may end at once, so that no limit of open
-// ones bounds them, and start others, each more than one. The zero value is ready. It
-// is safe for concurrent use.
+// mostOrigins is how many cases are remembered that have started others. Those that
+// have started nothing for longest are forgotten first.
+const mostOrigins = 16 << 10
+
+// startBudget bounds how many cases routes start by themselves in an hour, as children
+// or by steps: for a user, and for the case with which it began. Such cases may end at
+// once, so that no limit of open ones bounds them, and start others, each more than
+// one. The zero value is ready. It is safe for concurrent use.
 type startBudget struct {
-	mu sync.Mutex
-	by map[identity.ID]*spent
+	mu     sync.Mutex
+	users  map[identity.ID]*spent
+	origin *simplelru.LRU[int64, *spent]
 }
 
 // spent is how much of a budget is left, which fills up again in an hour.
@@ -22,26 +30,45 @@ type spent struct {
 	at   time.Time
 }
 
-// take takes n cases out of the starter's budget of most an hour, or reports that it
-// does not have them. now is the time of the drive, and never goes back.
-func (s *startBudget) take(starter identity.ID, n int, most int64, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.by[starter]
-	if b == nil {
-		if s.by == nil {
-			s.by = map[identity.ID]*spent{}
-		}
-		b = &spent{left: float64(most), at: now}
-		s.by[starter] = b
-	}
+// refill adds to the budget of most an hour what has come since. now never goes back.
+func (b *spent) refill(most int64, now time.Time) {
 	if passed := now.Sub(b.at); passed > 0 {
 		b.left = min(float64(most), b.left+passed.Hours()*float64(most))
 		b.at = now
 	}
-	if b.left < float64(n) {
-		return false
+}
+
+// take takes n cases out of the budgets of the starter and of the case with which it
+// began, or out of none and says why. now is the time of the drive.
+func (s *startBudget) take(starter identity.ID, origin int64, n int, l *Limits, now time.Time) (why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users == nil {
+		s.users = map[identity.ID]*spent{}
+		var err error
+		if s.origin, err = simplelru.NewLRU[int64, *spent](mostOrigins, nil); err != nil { // of a size below one
+			panic(err)
+		}
 	}
-	b.left -= float64(n)
-	return true
+	user := s.users[starter]
+	if user == nil {
+		user = &spent{left: float64(l.Started), at: now}
+		s.users[starter] = user
+	}
+	of, known := s.origin.Get(origin)
+	if !known {
+		of = &spent{left: float64(l.FromOne), at: now}
+		s.origin.Add(origin, of)
+	}
+	user.refill(l.Started, now)
+	of.refill(l.FromOne, now)
+	switch {
+	case of.left < float64(n):
+		return fmt.Sprintf("case %d and all that it has started would start more than %d cases in an hour; correct the route if it starts itself without end, else try again later or ask an administrator to raise the limit (--max-started-by-case)", origin, l.FromOne)
+	case user.left < float64(n):
+		return fmt.Sprintf("routes would start more than %d cases for one user in an hour; try again later, or ask an administrator to raise the limit (--max-started-cases)", l.Started)
+	}
+	user.left -= float64(n)
+	of.left -= float64(n)
+	return ""
 }

@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/internal/errs"
 )
 
 // TestRouteThatStartsItselfTwice: its cases end at once, so that no limit of open ones
@@ -11,7 +13,9 @@ import (
 func TestRouteThatStartsItselfTwice(t *testing.T) {
 	t.Parallel()
 	const most, few = 50, 5 // identities of decisions that are made again are taken up anew
-	w := newWorld(t, func(w *world) { w.config = func(cfg *engine.Config) { cfg.Limits.Started = most } })
+	w := newWorld(t, func(w *world) {
+		w.config = func(cfg *engine.Config) { cfg.Limits.Started, cfg.Limits.FromOne = most, most }
+	})
 	sam, ann := w.as("sam"), w.as("ann")
 	const bomb = "access: {start: [everyone]}\nstates: {shut: {type: complete}, open: {type: start}}\nactions:\n" +
 		"  begin: {trigger: init, to: shut, onFire: [{start: {route: bomb}}, {start: {route: bomb}}]}\n"
@@ -32,5 +36,46 @@ func TestRouteThatStartsItselfTwice(t *testing.T) {
 	sam.startCase(`{"route": "bomb"}`)
 	if n := len(w.cases()); n <= before+1 || n > before+most+few {
 		t.Errorf("an hour later %d more cases", n-before)
+	}
+}
+
+// TestStartsOfOneCase: what one case has started, over all links of the chain, has a
+// budget of its own. Others of its user start, the refusal says which limit it was, and
+// an hour later what was refused goes through.
+func TestStartsOfOneCase(t *testing.T) {
+	t.Parallel()
+	const most, few = 20, 5 // as above
+	w := newWorld(t, func(w *world) { w.config = func(cfg *engine.Config) { cfg.Limits.FromOne = most } })
+	sam := w.as("sam")
+	sam.mustPutRoute("bomb", "access: {start: [everyone]}\nstates: {shut: {type: complete}, open: {type: start}}\nactions:\n"+
+		"  begin: {trigger: init, to: shut, onFire: [{start: {route: bomb}}, {start: {route: bomb}}]}\n")
+	for range 2 {
+		before := len(w.cases())
+		sam.startCase(`{"route": "bomb"}`)
+		if n := len(w.cases()) - before; n < most/2 || n > 1+most+few {
+			t.Errorf("%d cases from one, want about %d", n, most)
+		}
+	}
+	sam.mustPutRoute("leaf", "states: {shut: {type: complete}, open: {type: start}}\nactions:\n  begin: {trigger: init, to: shut}\n")
+	sam.mustPutRoute("some", "roles: {all: {assign: [starter]}}\nstates: {open: {type: start}}\nactions:\n  begin: {trigger: init, to: open}\n  more: {in: [open], role: all, to: open, onFire: ["+
+		strings.TrimSuffix(strings.Repeat("{start: {route: leaf}}, ", 3*most/4), ", ")+"]}\n")
+	id := sam.startCase(`{"route": "some"}`)
+	if _, err := sam.perform(id, "more", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	before := len(w.cases())
+	_, err := sam.perform(id, "more", `{}`)
+	w.refused(err, errs.RouteFault)
+	if err != nil && !strings.Contains(err.Error(), "more than 20 cases in an hour") {
+		t.Errorf("the refusal says %v", err)
+	}
+	if n := len(w.cases()); n != before {
+		t.Errorf("%d cases, want %d: what was refused has started nothing", n, before)
+	}
+	if _, err := w.Advance(t.Context(), to(instant("2012-11-09T14:34:56Z")), w.clock.Set); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sam.perform(id, "more", `{}`); err != nil {
+		t.Errorf("an hour later: %v", err)
 	}
 }

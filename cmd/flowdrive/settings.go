@@ -45,6 +45,7 @@ type settings struct {
 	keepVersions   string
 	maxFiles       int64
 	maxStarted     int64
+	maxFromOne     int64
 	quota          byteSize
 	memoryLimit    byteSize
 	maxConnections int
@@ -93,6 +94,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")
 	flags.Int64Var(&s.maxStarted, "max-started-cases", 0, "cases that routes start by themselves for a user in an hour (default 100000)")
+	flags.Int64Var(&s.maxFromOne, "max-started-by-case", 0, "of these, cases that one case starts with its children and all that they start (default half of them)")
 	flags.Int64Var(&s.maxFiles, "max-files", 0, "documents and folders a user may have (default 1000000)")
 	flags.Var(&s.quota, "quota", "bytes a user may store, for example 500MiB (default 10GiB)")
 	flags.Var(&s.memoryLimit, "memory-limit", "memory that the server keeps to, for example 1GiB (default 256MiB)")
@@ -159,9 +161,9 @@ func (s *settings) addressErr() error {
 // limitsErr says which limits cannot be.
 func (s *settings) limitsErr() error {
 	var wrong []error
-	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted} {
+	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted, s.maxFromOne} {
 		if limit < 0 {
-			wrong = append(wrong, usageError{errors.New("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files and --max-started-cases must not be negative")})
+			wrong = append(wrong, usageError{errors.New("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files, --max-started-cases and --max-started-by-case must not be negative")})
 			break
 		}
 	}

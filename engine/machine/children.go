@@ -187,7 +187,7 @@ func (d relations) createBatch(place int, plan *Plan, def *Definition) error {
 		left = d.batch // as with startChild: deferring them would hide an endless loop
 	}
 	end := min(k.Total, k.Made+int64(left))
-	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && !d.facts.Full {
+	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && d.facts.Full == "" {
 		return d.needNew(wanted)
 	}
 	for ; k.Made < end; k.Made++ {
@@ -302,7 +302,7 @@ func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.ID, c.GUID = id.ID, id.GUID
+	c.ID, c.GUID, c.Origin = id.ID, id.GUID, d.c.Began()
 	child := &caseDecision{tree: d.tree, route: def.Route, c: c}
 	if err := child.beginning().create(Create{}); err != nil {
 		if errs.Is(err, errs.Invalid) {

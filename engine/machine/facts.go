@@ -36,7 +36,7 @@ type Facts struct {
 	Routes   map[string]*Definition // by name; nil if there is none
 	Rights   map[StartRight]bool
 	New      []Identity             // for new cases
-	Full     bool                   // there are no more identities: the starter has as many open cases as the limit allows
+	Full     string                 // why there are no more identities, as the reason of a fault; "" if there are
 	ChildIDs map[ChildQuery][]int64 // ids, ascending
 	Children map[Enablement][]Child // all of an enablement, by id
 	Plans    map[Enablement]*Plan   // that an Output had

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -25,12 +26,16 @@ type Family struct {
 	ParentAction      string      `json:"pn,omitempty"`
 	Depth             int         `json:"dp,omitempty"` // below the root
 	Links             int         `json:"lk,omitempty"` // length of the chain of cases that started each other, up to this one
+	Origin            int64       `json:"og,omitempty"` // id of the case with which the chain and tree began that this one is of, 0 for itself
 	Mapped            []string    `json:"mr,omitempty"` // roles that the parent filled, so that no rule does
 	Children          []ChildLine `json:"ch,omitempty"` // the newest
 	ChildrenCount     int64       `json:"cc,omitempty"`
 	AncestorSuspended bool        `json:"ht,omitempty"` // of a completed case: an ancestor is suspended, so nothing of it is due
 	Work              []Work      `json:"wk,omitempty"`
 }
+
+// Began returns the id of the case with which everything began that started c.
+func (c *Case) Began() int64 { return cmp.Or(c.Origin, c.ID) }
 
 // ChildSummary is what an enablement counts of its children. Once it is part of a
 // case it is not changed, only replaced.

@@ -77,6 +77,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendFilled(b, `,"pn":`, v.ParentAction)
 	b = appendNonzero(b, `,"dp":`, int64(v.Depth))
 	b = appendNonzero(b, `,"lk":`, int64(v.Links))
+	b = appendNonzero(b, `,"og":`, v.Origin)
 	b = appendSome(b, `,"mr":`, v.Mapped)
 	for i := range v.Children {
 		b = appendChildLineJSON(appendItem(b, `,"ch":`, i), &v.Children[i])
@@ -187,6 +188,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Depth = int(r.integer())
 		case "lk":
 			v.Links = int(r.integer())
+		case "og":
+			v.Origin = r.integer()
 		case "mr":
 			v.Mapped = r.texts()
 		case "ch":

@@ -38,7 +38,7 @@ func fullCase() *Case {
 		Draft:      &Draft{Ends: at, Remind: at},
 		Failing:    true, Broken: &Broken{Action: "a", Status: "o"},
 		Family: Family{
-			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},
+			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Origin: 19, Mapped: []string{"m"},
 			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},
 			ChildrenCount: 17, AncestorSuspended: true, Work: []Work{{Kind: WorkMake, Enablement: 6, After: 18}, {}},
 		},

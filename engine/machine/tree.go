@@ -181,8 +181,8 @@ func (t *tree) undo(to point) {
 func (t *tree) identity() (Identity, error) {
 	switch {
 	case t.taken < len(t.facts.New):
-	case t.facts.Full:
-		return Identity{}, routeFault("it would start more cases than its starter may have open, or than routes may start for one user in an hour")
+	case t.facts.Full != "":
+		return Identity{}, routeFault("%s", t.facts.Full)
 	default:
 		return Identity{}, t.needNew(t.taken + 1)
 	}
