@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -187,12 +190,37 @@ func (n *ending) pause(e *Routes, tx store.Tx, stored *store.Route) error {
 		if err != nil {
 			return err
 		}
+		fired := row.Paused.IsZero()
+		if fired {
+			row.Paused = entry.PausedSince(n.req.Now)
+		}
 		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
 		row.Modified = n.req.Now
+		if fired {
+			if err := n.tellPaused(e.decider, tx, loadedEntry{row, entry}); err != nil {
+				return err
+			}
+		}
 		if err := e.schedules.moveOn(tx, loadedEntry{row, entry}, ChangeChanged, false, n.req.Now); err != nil {
 			return err
 		}
 	}
 	n.entries = len(rows) < endBatch
 	return nil
+}
+
+// tellPaused tells those who have to know of a schedule entry that it was paused, except
+// the user who deletes the route.
+func (n *ending) tellPaused(e *decider, tx store.Tx, of loadedEntry) error {
+	if !e.canNotify() {
+		return nil
+	}
+	by := n.req.By
+	trouble := &notice.Trouble{What: notice.WhatPaused, Text: of.entry.Note, Since: n.req.Now}
+	if p := e.accounts.Table().ByID(by.ID); p != nil {
+		trouble.By = cmp.Or(p.FullName, string(p.Name))
+	}
+	told := &notice.Notice{Kind: trouble.What.Kind(), Time: n.req.Now, Entry: noticeEntry(of.row, of.entry), Trouble: trouble}
+	told.People = slices.DeleteFunc(e.concernedByEntry(of.row), func(p notice.Person) bool { return p.Name == by.Name })
+	return e.tell(tx, told, e.postLoose(tx, n.req.Now))
 }

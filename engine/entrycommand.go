@@ -139,7 +139,11 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 	if !entry.Paused {
 		return nil
 	}
-	if !entry.Resume(stored.Paused) {
+	since := stored.Paused
+	if since.IsZero() { // it was paused with its route, before the instant was stored for that
+		since = c.req.Now
+	}
+	if !entry.Resume(since) {
 		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "is not possible: the entry has missed nothing and has no further instant; change it, or delete it"}
 		return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
 	}

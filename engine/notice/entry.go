@@ -29,6 +29,8 @@ func (n *Notice) firing(p *Person) string {
 		return fmt.Sprintf("The schedule entry %q was deleted%s. It had not started a case since %s:", title, byWhom(t.By), p.When(t.Since))
 	case n.Kind == KindMended:
 		return fmt.Sprintf("The schedule entry %q has started a case again. It had failed since %s:", title, p.When(t.Since))
+	case t.What == WhatPaused:
+		return fmt.Sprintf("The schedule entry %q was paused%s at %s, and starts no cases:", title, byWhom(t.By), p.When(t.Since))
 	case t.Again:
 		return fmt.Sprintf("The schedule entry %q has not started a case since %s:", title, p.When(t.Since))
 	}
@@ -37,6 +39,9 @@ func (n *Notice) firing(p *Person) string {
 
 // prospect says what comes next.
 func (n *Notice) prospect() string {
+	if n.Trouble.What == WhatPaused {
+		return "It goes on when what it needs is there again and somebody saves {\"do\": \"resume\"} to it. Delete it if it is not needed any more."
+	}
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."
 	}

@@ -19,6 +19,7 @@ const (
 	WhatUnstaffed What = "nobody-there" // nobody can do a task
 	WhatDelayed   What = "delayed"      // a delivery has not got through for an hour, and is still tried
 	WhatSlow      What = "slow"         // a case of a schedule entry takes longer than usual
+	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
 )
 
 // Kind returns the kind of notice that tells of it.
@@ -63,6 +64,8 @@ func (t *Trouble) open(title string) string {
 		return "Not delivered yet: " + title + ": " + t.Text
 	case WhatSlow:
 		return "Takes longer than usual: " + title
+	case WhatPaused:
+		return "Paused: " + title
 	case WhatFailed:
 	}
 	return "Failed: " + title + ": " + t.Text
