@@ -93,7 +93,7 @@ func readPassword(cmd *cobra.Command) (string, error) {
 	})
 	password := strings.TrimRight(line, "\r\n")
 	if password == "" {
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
 		return "", usageError{fmt.Errorf("give the password on standard input, as in: printf %%s \"$PASSWORD\" | %s NAME", cmd.CommandPath())}
