@@ -93,11 +93,14 @@ func nameServer(t *testing.T) string {
 		}
 		_ = w.WriteMsg(answer) // the client asks again
 	})}
-	ended := make(chan error, 1)
-	go func() { ended <- s.ActivateAndServe() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.ActivateAndServe() // it ends with the listener
+	}()
 	t.Cleanup(func() {
 		_ = l.Close()
-		_ = <-ended // that it is closed is meant
+		<-ended
 	})
 	return l.Addr().String()
 }
