@@ -37,7 +37,7 @@ step tidy make tidy-check
 step assets make assets-check
 step race make race
 step postgres make postgres
-step fuzz make fuzz FUZZTIME=15s
+step fuzz make fuzz FUZZTIME=8s
 step browser make browser
 step e2e make e2e
 step bench make bench-smoke

@@ -41,8 +41,8 @@ func TestBrowserEditor(t *testing.T) {
 
 	types("title: Bug", "title: Bug report")
 	w.until(`document.querySelector("#check h2").textContent === "No fault"`)
-	eval[bool](w, `fetch("/logout", {method: "POST", body: new URLSearchParams({do: "logout"})}).then(() => true)`)
 	w.expect("401")
+	eval[bool](w, `fetch("/logout", {method: "POST", body: new URLSearchParams({do: "logout"})}).then(() => true)`)
 	eval[bool](w, `document.querySelector("#edit").requestSubmit(document.querySelector("#edit button.main-act")) || true`)
 	w.until(`document.querySelector("#log-in[open]")`) // who does not log in there finds the text later
 	w.expect("beforeunload")

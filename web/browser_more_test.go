@@ -364,8 +364,9 @@ func flowSessionEnds(t *testing.T, s *stage) {
 	w := s.ann
 	w.visit("/cases/" + id + "?open=resolve")
 	w.input("#c-comment", "written before the end")
-	eval[bool](w, `fetch("/logout", {method: "POST", body: new URLSearchParams({do: "logout"})}).then(() => true)`)
+	// The page asks on its own, too: its events and its search end with the session.
 	w.expect("401")
+	eval[bool](w, `fetch("/logout", {method: "POST", body: new URLSearchParams({do: "logout"})}).then(() => true)`)
 	eval[bool](w, `(f => { f.requestSubmit(f.querySelector("button.main-act")); return true; })(document.querySelector("#c-comment").form)`)
 	w.until(`document.querySelector("#log-in[open]")`)
 	w.stop("log in again")
