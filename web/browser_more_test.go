@@ -3,6 +3,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -167,9 +168,15 @@ func flowAppPassword(t *testing.T, s *stage) {
 		r.SetBasicAuth("ann", secret)
 		return send(t, http.DefaultClient, r).status
 	}
+	if got := w.text("#used"); !strings.Contains(got, "Waiting for the first request of flow 32") {
+		t.Errorf("before it is used the mark says %q", got)
+	}
 	if got := opens(); got != 200 {
 		t.Fatalf("with the password %q: got %d", secret, got)
 	}
+	s.flush(t)
+	w.until(`document.querySelector("#used").textContent.includes("flow 32 has used the drive")`)
+	w.stop("an app password that is used")
 	w.then(`document.querySelector("a[aria-label='Revoke flow 32']").click()`)
 	w.then(`document.querySelector("#ask").closest("section").querySelector("form").requestSubmit()`)
 	if got := opens(); got != 401 {
@@ -296,6 +303,22 @@ func flowKeys(t *testing.T, s *stage) {
 	w.until(`location.pathname === "/cases/` + id + `" && document.readyState === "complete"`)
 	w.press("gt")
 	w.until(`location.pathname === "/tasks" && document.readyState === "complete"`)
+
+	w.visit("/tasks?q=thirty-five") // 4: perform
+	w.press("j")
+	seen("a row")
+	if got := w.text(":focus"); got != "Flow thirty-five" {
+		t.Fatalf("j leads to %q", got)
+	}
+	w.press("e")
+	w.until(`document.activeElement.matches("#t` + id + ` textarea[name=comment]")`)
+	seen("a comment")
+	w.press("by keys alone")
+	w.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	w.until(`document.querySelector("#notice") !== null`)
+	if log := s.must(t, "sam", 200, "GET", "/dav/Workflow/Cases/"+id+"/log.txt", "").body; !strings.Contains(log, "by keys alone") {
+		t.Errorf("the log has no comment:\n%s", log)
+	}
 }
 
 // flowZoom: at 400 % of 1280 pixels nothing but pictures, boards and tables scrolls sideways.
@@ -387,4 +410,14 @@ func flowSessionEnds(t *testing.T, s *stage) {
 	s.must(t, "admin", 204, "PUT", "/dav/Admin/Users/cy.json", `{"disabled": true}`)
 	s.cy.until(`location.pathname === "/login"`)
 	s.cy.stop("led to the log-in")
+}
+
+// flush has the server write what no request waits for, as it does by itself when it runs.
+func (g *rig) flush(t *testing.T) {
+	t.Helper()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := g.engine.Run(ended); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -198,7 +198,15 @@ func (t *shownTask) mustAccept(r *route.Route) bool {
 // menu.
 func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseView, mine []shownTask) {
 	id := strconv.FormatInt(row.ID, 10)
-	open := func(name, do string) string { return x.with("open", id+"."+name, "do", do) + "#t" + id }
+	// The address leads to the field that is written first, so that the browser gives it the
+	// focus, also without script.
+	open := func(name, do string) string {
+		field := "comment"
+		if do == "delegate" {
+			field = "to"
+		}
+		return x.with("open", id+"."+name, "do", do) + "#t" + id + "-" + field
+	}
 	var menu []anchor
 	of := func(verb string, t *shownTask) string {
 		if len(mine) == 1 {

@@ -124,7 +124,8 @@
 		else if (status === 401) logIn(form, by);
 		else send(form, by);
 	}, true);
-	const opened = document.querySelector('.task.open textarea, #refused');
+	// The browser itself gives the focus to the field that the address names.
+	const opened = document.querySelector('#refused') || !location.hash && document.querySelector('.task.open textarea');
 	if (opened) opened.focus();
 
 	// The search as a dialog: results as one types, arrows, Enter. The last query stays.
