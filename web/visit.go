@@ -80,8 +80,11 @@ func (x *visit) address() string {
 }
 
 // redirect answers that something is at another address of the pages, after a POST or
-// in general.
+// in general. An address that only leads on has no parts.
 func (x *visit) redirect(to string) error {
+	if x.r.Method != http.MethodPost && x.query.Has("part") {
+		return absent()
+	}
 	x.headers("")
 	x.w.Header().Set("Location", to)
 	x.w.WriteHeader(http.StatusSeeOther)

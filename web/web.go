@@ -259,5 +259,8 @@ func (p *pages) admit(x *visit, g page) error {
 			return errs.New(errs.BadParameter, "The parameter %q is there more than once.", name)
 		}
 	}
+	if do := x.query.Get("do"); do != "" && g.forms[do] == nil {
+		return errs.New(errs.BadParameter, "do can be %s, not %q.", strings.Join(sortedKeys(g.forms), ", "), do)
+	}
 	return nil
 }
