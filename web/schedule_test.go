@@ -76,15 +76,10 @@ func (g *rig) furnishSchedule(tb testing.TB) map[string]string {
 	return out
 }
 
-// TestSchedulePages draws the pages of the schedule.
-func TestSchedulePages(t *testing.T) {
-	t.Parallel()
-	g := newRig(t)
-	empty := []pageToTry{{"schedule-empty", "sam", "/schedule", 200}}
-	g.tryPages(t, empty)
-	entries := g.furnishSchedule(t)
+// schedulePagesToTry are the pages of the schedule that furnishSchedule has filled.
+func schedulePagesToTry(entries map[string]string) []pageToTry {
 	at := func(title string) string { return "/schedule/" + entries[title] }
-	g.tryPages(t, []pageToTry{
+	return []pageToTry{
 		{"schedule", "ann", "/schedule", 200},
 		{"schedule-30", "ann", "/schedule?days=30", 200},
 		{"schedule-filtered", "ann", "/schedule?route=bug&context=core&q=scales", 200},
@@ -111,8 +106,18 @@ func TestSchedulePages(t *testing.T) {
 		{"entry-new-filled", "ann", "/schedule/new?type=cron&day=last+sun&hour=2&minute=30&timezone=Europe%2FStockholm&route=bug&xattrDict=day+%3D+%24__TODAY__%3B%0Aamount+%3D+12", 200},
 		{"entry-edit", "ann", at("Month-end close") + "/edit", 200},
 		{"entry-edit-others", "ann", at("Sam's own") + "/edit", 404},
-	})
-	for path, want := range map[string]int{"/schedule?part=list": 200, "/schedule?part=timeline": 200, "/schedule?part=none": 404, at("Collect inbox") + "?part=history": 200, at("Collect inbox") + "?part=next": 200} {
+	}
+}
+
+// TestSchedulePages draws the pages of the schedule.
+func TestSchedulePages(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	empty := []pageToTry{{"schedule-empty", "sam", "/schedule", 200}}
+	g.tryPages(t, empty)
+	entries := g.furnishSchedule(t)
+	g.tryPages(t, schedulePagesToTry(entries))
+	for path, want := range map[string]int{"/schedule?part=list": 200, "/schedule?part=timeline": 200, "/schedule?part=none": 404, "/schedule/" + entries["Collect inbox"] + "?part=history": 200, "/schedule/" + entries["Collect inbox"] + "?part=next": 200} {
 		if got := g.browse(t, "ann").get(t, path); got.status != want {
 			t.Errorf("%s: got %d, want %d", path, got.status, want)
 		}
