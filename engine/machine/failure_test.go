@@ -200,6 +200,51 @@ func TestRetryAfterOnError(t *testing.T) {
 	}
 }
 
+// TestHandlersThatFailAreSeen: a handler that fails leaves a warning, which goes when the
+// handler runs again, and with the task that it is of.
+func TestHandlersThatFailAreSeen(t *testing.T) {
+	t.Parallel()
+	p := newPlay(t, parsed(t, `
+states: {a: {type: start}, b: {}}
+timers: {nag: {limit: PT1M, onExpire: [{set: {x: {cel: 'xattr.late'}}}, {log: nagged}]}}
+actions:
+  begin: {trigger: init, onFire: [{enableTimer: nag}]}
+  on: {in: [a], allowed: everyone, onEnable: [{set: {x: {cel: 'xattr.enabled'}}}]}
+  off: {in: [a], allowed: everyone, onUnEnable: [{set: {x: {cel: 'xattr.over'}}}]}
+  again: {in: [a, b], allowed: everyone, to: a}
+  fail: {in: [a, b], trigger: message, message: Go, onFire: [{set: {x: {cel: 'xattr.none'}}}], onError: {steps: [{set: {x: {cel: 'xattr.handler'}}}, {set: {x: {cel: 'xattr.second'}}}]}}
+  out: {in: [a], allowed: everyone, to: b}
+`))
+	sources := func() (out string) {
+		for _, w := range p.c.Warnings {
+			text, _, _ := strings.Cut(w.Text, " failed: ")
+			out += text + "; "
+		}
+		return out
+	}
+	const on, nag, over, failed = "onEnable of on; ", "Handler 1 of the timer nag; ", "onUnEnable of off; ", "onError of fail; onError of fail; "
+	for _, test := range []struct{ do, want string }{
+		{"start", on},
+		{"+61s due", on + nag},
+		{"sam @Go {}", on + nag + failed},
+		{"sam out", nag + failed + over},
+		{"sam enabled=1", nag + failed + over},
+		{"sam again", nag + failed + over},
+		{"sam over=1", nag + failed + over},
+		{"sam out", nag + failed},
+		{"sam handler=1", nag + failed},
+		{"admin !retry fail", nag + "onError of fail; "},
+		{"sam none=1", nag + "onError of fail; "},
+	} {
+		if err := p.do(test.do); err != nil || sources() != test.want {
+			t.Errorf("%s: %v: %q, want %q\n%s", test.do, err, sources(), test.want, LogText(p.log))
+		}
+	}
+	if tasks := Tasks(p.c, p.r, actorNamed("sam")); !slices.ContainsFunc(tasks, func(task Task) bool { return task.OfCase && task.Lists&WatchedWarnings != 0 }) {
+		t.Errorf("who started the case is shown %+v", tasks)
+	}
+}
+
 // What a handler of errors asks for and is not delivered does not call it again.
 func TestErrorOfOnError(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"time"
 
 	"flowdrive/internal/errs"
@@ -95,6 +94,7 @@ func (h errorHandler) escalation(e Enabled) error {
 // handle runs the steps of onError, and then enters its state. A step that fails is
 // undone and does not stop the next one. It reports whether the state was entered.
 func (h errorHandler) handle(on *route.OnError, source string, f expr.Error) (entered bool, err error) {
+	h.handlerRuns(source, 0, textOnError(source))
 	h.mishap, h.handling = f, true
 	defer func() { h.handling = false }()
 	for i := range on.Steps {
@@ -130,10 +130,12 @@ func (h errorHandler) try(source string, do func() error) error {
 		return err
 	}
 	h.rollBack(before)
-	h.changed = true
-	h.add(LogEntry{Kind: LogError, Action: h.actionOf(source), Trigger: new(ByStep), Text: fmt.Sprintf("onError of %s failed: %v", source, err)})
+	h.handlerFailed(source, 0, LogEntry{Kind: LogError, Action: h.actionOf(source), Trigger: new(ByStep), Text: textOnError(source) + err.Error()})
 	return nil
 }
+
+// textOnError begins what the log and a warning say of a step of onError that has failed.
+func textOnError(source string) string { return "onError of " + source + " failed: " }
 
 func (d *caseDecision) actionOf(source string) *string {
 	if d.route.Action(source) == unknown {

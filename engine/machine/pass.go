@@ -238,7 +238,7 @@ func (p *pass) unenable() error {
 	p.c.Enabled, p.actions = slices.Delete(p.c.Enabled, kept, len(p.actions)), p.actions[:kept]
 	slices.Sort(gone)
 	for _, action := range gone {
-		if err := p.runHandler(p.route.Actions[action].OnUnEnable, action); err != nil {
+		if err := p.runHandler("onUnEnable", p.route.Actions[action].OnUnEnable, action); err != nil {
 			return err
 		}
 	}
@@ -284,7 +284,7 @@ func (p *pass) enable() error {
 		if !p.enabled[action] {
 			continue
 		}
-		if err := p.runHandler(p.route.Actions[action].OnEnable, action); err != nil {
+		if err := p.runHandler("onEnable", p.route.Actions[action].OnEnable, action); err != nil {
 			return err
 		}
 	}

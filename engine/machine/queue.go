@@ -79,7 +79,7 @@ func (d *caseDecision) abort(place int, entry LogEntry) error {
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
 	d.add(entry)
 	d.deliveries().stopCommands(a.Name)
-	return d.runHandler(a.OnUnEnable, action)
+	return d.runHandler("onUnEnable", a.OnUnEnable, action)
 }
 
 // retry has the engine try again to perform the enablement in that place. If its

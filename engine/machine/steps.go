@@ -23,23 +23,27 @@ const (
 	maxNotices = 100      // warnings on a case
 )
 
-// runHandler runs the steps of onEnable or onUnEnable, which belong to no
+// runHandler runs the steps of onEnable or onUnEnable, as key says, which belong to no
 // performance. A fault of the route rolls them back and is logged, and the case
 // goes on (docs/contract/engine.md#failures). So does an endless loop, unless a
 // person waits for the answer.
-func (d *caseDecision) runHandler(steps []route.Step, action int) error {
+func (d *caseDecision) runHandler(key string, steps []route.Step, action int) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	before := d.savepoint()
 	name := d.route.Actions[action].Name
+	text, number := key+" of "+name+" failed: ", int64(0)
+	if e := d.c.enablement(name); e != nil {
+		number = e.Number
+	}
+	d.handlerRuns(name, number, text)
+	before := d.savepoint()
 	err := d.runSteps(steps, name, "")
 	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
 		return err
 	}
 	d.rollBack(before)
-	d.changed = true
-	d.add(LogEntry{Kind: LogError, Action: new(name), Trigger: new(ByStep), Text: err.Error()})
+	d.handlerFailed(name, number, LogEntry{Kind: LogError, Action: new(name), Trigger: new(ByStep), Text: text + err.Error()})
 	return nil
 }
 

@@ -217,6 +217,7 @@ func (d caseTimers) expire(at timerRef) error {
 		d.warn(at.name, f.enablement, d.lateness(at, t.due()))
 		return nil
 	}
+	d.handlerRuns(f.name, f.enablement, textTimerHandler)
 	for i := range steps {
 		if err := d.handle(&f, steps, i); err != nil {
 			return err
@@ -234,6 +235,10 @@ func (d caseTimers) noteExpired(at timerRef) {
 	d.expired[d.c.LogSeq] = at.word(d.route)
 }
 
+// textTimerHandler begins what the log and a warning say of a step that has failed at the
+// expiry of a timer.
+const textTimerHandler = "Handler "
+
 // handle runs one handler and rolls it back if it fails.
 func (d caseTimers) handle(f *firing, steps []route.Step, i int) error {
 	before := d.savepoint()
@@ -242,10 +247,9 @@ func (d caseTimers) handle(f *firing, steps []route.Step, i int) error {
 		return err
 	}
 	d.rollBack(before)
-	d.changed = true
-	d.add(LogEntry{
+	d.handlerFailed(f.name, f.enablement, LogEntry{
 		Kind: LogError, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
-		Text: fmt.Sprintf("Handler %d of the timer %s failed: %v", i+1, f.name, err),
+		Text: fmt.Sprintf("%s%d of the timer %s failed: %v", textTimerHandler, i+1, f.name, err),
 	})
 	return nil
 }
