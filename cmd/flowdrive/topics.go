@@ -16,7 +16,7 @@ import (
 	"flowdrive/docs"
 )
 
-// topic is a page of the manual that help prints.
+// topic is a page of the manual that help prints, or a section of one.
 type topic struct{ name, file, about string }
 
 // topics are those pages, in the order in which help lists them.
@@ -29,6 +29,7 @@ func topics() []topic {
 		{"schedule", "reference/schedule.md", "every field of a schedule entry"},
 		{"config", "reference/settings.md", "every setting of the server"},
 		{"drive", "reference/drive.md", "every path of the drive"},
+		{"exit-codes", "commands.md#exit-codes", "what the exit code of a command means"},
 	}
 }
 
@@ -37,11 +38,29 @@ var linkOfPage = regexp.MustCompile(`\[([^\]]+)\]\(([^()\s]+)\)`)
 
 // text returns the page as a terminal shows it: Markdown whose links are their texts.
 func (t topic) text() ([]byte, error) {
-	text, err := fs.ReadFile(docs.Files(), t.file)
+	file, section, part := strings.Cut(t.file, "#")
+	text, err := fs.ReadFile(docs.Files(), file)
 	if err != nil {
 		return nil, err
 	}
+	if part {
+		if text = sectionOf(text, section); text == nil {
+			return nil, fmt.Errorf("%s has no section %s", file, section)
+		}
+	}
 	return bytes.ReplaceAll(linkOfPage.ReplaceAll(text, []byte("$1")), []byte(`\<`), []byte("<")), nil
+}
+
+// sectionOf returns a section of the second level of a page, with its heading, by the name
+// that links give it; nil if there is none.
+func sectionOf(page []byte, name string) []byte {
+	for _, section := range strings.Split("\n"+string(page), "\n## ")[1:] {
+		heading, _, _ := strings.Cut(section, "\n")
+		if strings.ReplaceAll(strings.ToLower(heading), " ", "-") == name {
+			return []byte("## " + strings.TrimRight(section, "\n") + "\n")
+		}
+	}
+	return nil
 }
 
 // printTopic prints the page of that name, if there is one.
