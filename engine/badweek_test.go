@@ -165,9 +165,10 @@ func (k *diary) play(entry string) {
 		return &outbox.Failed{Kind: machine.FailureTimeout, Err: &outbox.Final{Reason: "backup took longer than 6h"}}
 	}, works)
 	k.until(5, 12, 0)
-	k.note("dora retries both.")
+	k.note("dora retries both, one after the other.")
 	k.job(works, works)
 	dora.mustDo(late, "run", "retry")
+	k.until(5, 13, 0)
 	dora.mustDo(last(), "run", "retry")
 	k.until(5, 14, 0)
 

@@ -240,6 +240,8 @@ func TestDocumentsInUse(t *testing.T) {
 	sam.mustPutEntry("e.json", `{"route": "auto", "type": "interval", "days": 1, "document": "/dav/Documents/sam/in/ä 1.csv"}`)
 	same(t, "the document", usedBy(sam.deleteDocument("sam/in/ä 1.csv")), []string{"schedule entry e.json"})
 	same(t, "its folder", usedBy(sam.deleteDocument("sam/in")), []string{"schedule entry e.json"})
+	sam.mustPutEntry("e.json", `{"title": "Read it", "route": "auto", "type": "interval", "days": 1, "document": "/dav/Documents/sam/in/ä 1.csv"}`)
+	same(t, "by an entry with a title", usedBy(sam.deleteDocument("sam/in")), []string{"schedule entry Read it"})
 	sam.mustPutDocument("sam/in/ä", "x")
 	if err := sam.deleteDocument("sam/in/ä"); err != nil {
 		t.Errorf("another document: %v", err)

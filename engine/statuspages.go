@@ -184,8 +184,11 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 		}
 		for i := range failed {
 			row, err := store.OrNil(r.Cases().Get(failed[i].Seq))
-			if err != nil || row == nil {
+			if err != nil {
 				return err
+			}
+			if row == nil {
+				continue // it has gone since it was listed
 			}
 			c, err := machine.ReadMarking(row.Marking)
 			if err != nil {
@@ -227,8 +230,12 @@ func (l *statusLook) lateIn(r store.Reader, row *store.Case, late *status.Late) 
 			continue // it is never late: it ends at its date
 		}
 		if !task.Assigned {
-			if seen, _, err := l.findCase(r, l.by, Ref{CaseID: row.ID}); err != nil || seen == nil {
+			seen, _, err := l.findCase(r, l.by, Ref{CaseID: row.ID})
+			if err != nil {
 				return err
+			}
+			if seen == nil {
+				continue // tasks of the user's own are shown all the same
 			}
 		}
 		l.lateTask(late, c, compiled, task, waits)

@@ -47,13 +47,16 @@ func useOfParty(p *identity.Party) change.Use {
 	return change.Use{Href: href("Admin", folder, string(p.Name)+".json"), Kind: string(p.Kind), Title: string(p.Name)}
 }
 
-// useOfEntry is a use by a schedule entry, called by the name that its author
-// gave it.
+// useOfEntry is a use by a schedule entry, called by its title, else by the name that its
+// author gave it.
 func (e *base) useOfEntry(r store.Reader, stored *store.Entry) (change.Use, error) {
 	use := change.Use{Href: href("Workflow", "Schedule", stored.UUID.String()+".json"), Kind: "schedule entry", Title: stored.UUID.String()}
 	given, err := store.OrNil(r.Names().Of(store.FolderSchedule, stored.UUID, 0))
 	if given != nil {
 		use.Title = given.Name
+	}
+	if entry, unreadable := e.readForm(stored); unreadable == nil && entry.Title != "" {
+		use.Title = entry.Title
 	}
 	return use, err
 }
