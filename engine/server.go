@@ -47,7 +47,7 @@ func (p ServerPart) subject() *notice.Server {
 	case ServerBackup:
 		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand."}
 	case ServerCertificate:
-		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without it. The log says what the authority answered; docs/operate/tls.md says what it needs."}
+		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more."}
 	case ServerContents:
 		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk."}
 	case ServerHeartbeat:

@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"os"
 	"sync"
@@ -71,6 +72,9 @@ func (c *Certificate) Reload() error {
 	c.seen = before
 	return nil
 }
+
+// Leaf returns the certificate that is served, without its chain.
+func (c *Certificate) Leaf() *x509.Certificate { return c.current.Load().Leaf }
 
 // TLSConfig returns a configuration for Config.TLS that follows Reload.
 func (c *Certificate) TLSConfig() *tls.Config {

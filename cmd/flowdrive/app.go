@@ -61,6 +61,7 @@ type app struct {
 
 	provider    *signOn             // at which people log in, too; nil: there is none
 	certificate *server.Certificate // from files; nil: there is none
+	unusable    string              // why its files cannot be used since they have changed; "" if they can
 	acme        *server.ACME        // by which the server gets its certificate; nil: it does not
 	level       *logLevel
 	supervisor  supervisor
@@ -121,6 +122,9 @@ func (a *app) open(ctx context.Context) error {
 		a.told = newServerWatch(a.log)
 	}
 	if a.backups, err = a.newBackups(registry); err != nil {
+		return err
+	}
+	if err := a.measureCertificate(registry); err != nil {
 		return err
 	}
 	outside, channels, err := a.openOutside()

@@ -25,8 +25,7 @@ import (
 )
 
 const (
-	littleRoom   = 1 << 30             // bytes; less is said
-	soonExpires  = 14 * 24 * time.Hour // of a certificate
+	littleRoom   = 1 << 30 // bytes; less is said
 	oldBackup    = 48 * time.Hour
 	doctorWait   = 20 * time.Second // of a check that asks others
 	firstRelease = 2026             // no clock is right that is before this year
@@ -244,27 +243,20 @@ func (d *doctor) certificate(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var until time.Time
 	for _, c := range served {
 		if err := d.oneCertificate(c); err != nil {
 			return "", err
 		}
-		if until.IsZero() || c.leaf.NotAfter.Before(until) {
-			until = c.leaf.NotAfter
-		}
 	}
-	return "good until " + until.Format(time.DateOnly), nil
+	return "good until " + firstEnd(served).Format(time.DateOnly), nil
 }
 
 func (d *doctor) oneCertificate(c servedCertificate) error {
-	until := c.leaf.NotAfter.Format(time.DateOnly)
-	switch left := c.leaf.NotAfter.Sub(d.now); {
-	case left <= 0:
-		return fmt.Errorf("it has expired on %s; renew it", until)
-	case d.now.Before(c.leaf.NotBefore):
+	if fault := expiryFault(c.leaf, d.now); fault != "" {
+		return errors.New(fault)
+	}
+	if d.now.Before(c.leaf.NotBefore) {
 		return fmt.Errorf("it is good only from %s on; look at the clock, or take another", c.leaf.NotBefore.Format(time.RFC3339))
-	case c.name == "" && left < soonExpires: // one by ACME may live for days
-		return fmt.Errorf("it expires on %s; renew it", until)
 	}
 	names := []string{c.name}
 	if c.name == "" {

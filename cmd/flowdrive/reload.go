@@ -163,34 +163,6 @@ func (a *app) reloadOn(ctx context.Context, signals <-chan os.Signal) {
 	}
 }
 
-// certificateInterval is how often the files of the certificate are looked at.
-const certificateInterval = 20 * time.Second
-
-// followCertificate takes a certificate that was renewed without a signal, until ctx ends.
-func (a *app) followCertificate(ctx context.Context) error {
-	if a.certificate == nil {
-		return nil
-	}
-	tick := time.NewTicker(certificateInterval)
-	defer tick.Stop()
-	said := ""
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-		switch changed, err := a.certificate.ReloadIfChanged(); {
-		case err != nil && err.Error() != said:
-			said = err.Error()
-			a.log.Error().Err(err).Msg("server: the certificate has changed and cannot be used; the one before is served")
-		case changed:
-			said = ""
-			a.log.Info().Msg("server: serves the certificate that was renewed")
-		}
-	}
-}
-
 // catchReloads lets SIGHUP do what reloadOn does. stop ends it.
 func (a *app) catchReloads(ctx context.Context) (stop func()) {
 	signals := make(chan os.Signal, 1)
