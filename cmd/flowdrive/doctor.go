@@ -41,8 +41,9 @@ func doctorCommand() *cobra.Command {
 		Short: "Look whether the server has what it needs",
 		Long: "Looks at the settings, the data folder, the database, the disk, the clock, the time\n" +
 			"zones, the certificate, the mail server, the public address and the backups, and prints\n" +
-			"a line for each: \"ok\", or \"todo\" with what to do. It changes nothing and sends no mail. Give it\n" +
-			"the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
+			"a line for each: \"ok\", \"todo\" with what to do, or \"note\" with what may be as it should be.\n" +
+			"It changes nothing and sends no mail. Give it the settings of the server. Exits with 0 if all\n" +
+			"is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{settings: &s, now: time.Now(), out: cmd.OutOrStdout()}
@@ -92,20 +93,16 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		within, cancel := context.WithTimeout(ctx, doctorWait)
 		good, err := c.check(within)
 		cancel()
-		lines := []string{fmt.Sprintf("ok    %s: %s\n", c.name, good)}
+		word, says := "ok  ", good
 		if err != nil {
-			word := "todo"
+			word, says = "todo", strings.ReplaceAll(err.Error(), "\n", "; ")
 			if _, harmless := errors.AsType[advice](err); harmless {
 				word = "note"
 			} else {
 				toDo = errToDo
 			}
-			lines = lines[:0]
-			for line := range strings.Lines(err.Error()) {
-				lines = append(lines, fmt.Sprintf("%s  %s: %s\n", word, c.name, strings.TrimRight(line, "\n")))
-			}
 		}
-		if _, err := io.WriteString(d.out, strings.Join(lines, "")); err != nil {
+		if _, err := fmt.Fprintf(d.out, "%s  %s: %s\n", word, c.name, says); err != nil {
 			return err
 		}
 	}

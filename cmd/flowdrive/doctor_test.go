@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -95,5 +96,18 @@ func TestDoctorLooksAtTheClock(t *testing.T) {
 		if _, err := d.clock(t.Context()); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("at %v, written %v: %v; want %q", test.now, test.written, err, test.want)
 		}
+	}
+}
+
+// TestDoctorPrintsALineACheck: several faults of one check stand in one line.
+func TestDoctorPrintsALineACheck(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	d := &doctor{settings: &settings{}, out: &out}
+	if err := d.run(t.Context(), errors.Join(errors.New("one is wrong"), errors.New("two is wrong"))); !errors.Is(err, errToDo) {
+		t.Error(err)
+	}
+	if got := out.String(); got != "todo  settings: one is wrong; two is wrong\n" {
+		t.Errorf("%q", got)
 	}
 }
