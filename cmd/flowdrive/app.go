@@ -48,6 +48,7 @@ type app struct {
 	unclean  bool         // the last server on the data folder was not stopped in good order
 	db       database
 	lost     func() <-chan struct{} // of a database that can be lost: closed then
+	cause    func() error           // why it was
 	peers    net.Listener           // for what other nodes pass on; nil: there are none
 	contents attach.Keeper
 	rows     *contentrows.Rows // of contents in the database that nodes share; nil: there is none

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,13 +21,14 @@ import (
 
 // copyEnd is one end of a copy: a data folder, or the URL of a database.
 type copyEnd struct {
+	flag         string // that names it
 	at           string
 	passwordFile string
 	contents     string // of the target: where contents are to lie
 }
 
 func copyCommand() *cobra.Command {
-	var from, to copyEnd
+	from, to := copyEnd{flag: "--from"}, copyEnd{flag: "--to"}
 	cmd := &cobra.Command{
 		Use:   "copy --from A --to B",
 		Short: "Copy everything from a data folder into a PostgreSQL database, or back",
@@ -41,7 +43,7 @@ func copyCommand() *cobra.Command {
 			"they are damaged in A.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(from.fault("--from"), to.fault("--to")); err != nil {
+			if err := errors.Join(from.fault(), to.fault()); err != nil {
 				return err
 			}
 			return runCopy(cmd, &from, &to)
@@ -57,7 +59,8 @@ func copyCommand() *cobra.Command {
 }
 
 // fault says what is wrong with what the flag names.
-func (e *copyEnd) fault(flag string) error {
+func (e *copyEnd) fault() error {
+	flag := e.flag
 	switch {
 	case e.at == "":
 		return usageError{fmt.Errorf("%s is missing", flag)}
@@ -79,7 +82,7 @@ func (e *copyEnd) where() (w transfer.Where, err error) {
 	if !postgres.IsAddress(e.at) {
 		return transfer.Where{Path: filepath.Join(e.at, databaseName)}, nil
 	}
-	w.Postgres = postgres.Options{Address: e.at, Node: "copy", Now: time.Now}
+	w.Postgres = postgres.Options{Address: e.at, Flag: e.flag, Node: "copy", Now: time.Now}
 	if e.passwordFile != "" {
 		if w.Postgres.Password, err = readSecretFile(e.passwordFile); err != nil {
 			return w, usageError{fmt.Errorf("read the password: %w", err)}
@@ -124,7 +127,11 @@ func (e *copyEnd) source(ctx context.Context) (db *transfer.Database, place atta
 	}
 	unlock := func() error { return nil }
 	if w.Path != "" {
-		if unlock, err = lockExisting(e.at); err != nil {
+		unlock, err = lockExisting(e.at)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s is not a data folder of Flowdrive", e.at)
+		}
+		if err != nil {
 			return nil, nil, nil, fmt.Errorf("--from: %w", err)
 		}
 	}

@@ -83,6 +83,8 @@ func TestCopyRefuses(t *testing.T) {
 	if err := startProgram(t, data).stop(); err != nil {
 		t.Fatal(err)
 	}
+	empty := pgtest.New(t)
+	locked := strings.Replace(empty, "flowdrive@", "stranger@", 1)
 	for _, test := range []struct {
 		args []string
 		code int
@@ -92,7 +94,9 @@ func TestCopyRefuses(t *testing.T) {
 		{[]string{"--from", data, "--to", "postgres://a:word@127.0.0.1:1/x"}, 2, "has a password in it"},
 		{[]string{"--from", data, "--to", full}, 1, "is not empty"},
 		{[]string{"--from", data, "--to", full, "--to-password-file", "x"}, 2, "has no effect"},
-		{[]string{"--from", filepath.Join(folder, "none"), "--to", full}, 1, "--from: "},
+		{[]string{"--from", filepath.Join(folder, "none"), "--to", full}, 1, "is not a data folder"},
+		{[]string{"--from", empty, "--to", full}, 1, "--from: the database is empty"},
+		{[]string{"--from", locked, "--to", full}, 1, "--from-password-file"},
 		{[]string{"--from", data, "--to", data}, 1, "in use"},
 		{[]string{"--from", data, "--to", "postgres://a@127.0.0.1:1/x"}, 1, "--to: "},
 	} {
@@ -103,5 +107,23 @@ func TestCopyRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(folder, "none")); err == nil {
 		t.Error("the folder that was to be copied was made")
+	}
+}
+
+// TestServeOfAHalfCopy: a folder into which a copy was cut is not made a data folder, so that the
+// copy can go on.
+func TestServeOfAHalfCopy(t *testing.T) {
+	t.Parallel()
+	for _, left := range []string{"flowdrive.db.copying", "flowdrive.db.copying.new"} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, left), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, said := command(t, "serve", "--addr", "127.0.0.1:0", "--data", folder); code == 0 || !strings.Contains(said, "run the same flowdrive copy again") {
+			t.Errorf("%s: %d, %s", left, code, said)
+		}
+		if _, err := os.Stat(filepath.Join(folder, databaseName)); err == nil {
+			t.Error("there is a database")
+		}
 	}
 }

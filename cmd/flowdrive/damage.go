@@ -11,6 +11,7 @@ import (
 	"flowdrive/attach"
 	"flowdrive/engine"
 	"flowdrive/store/sqlite"
+	"flowdrive/store/transfer"
 )
 
 // errNoDatabase says that a data folder has contents and no database: its disk is not
@@ -30,7 +31,25 @@ func checkDatabase(data string) error {
 	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
 		return nil // the first commits are in the log alone
 	}
+	if err := refuseUnfinished(data); err != nil {
+		return err
+	}
 	return refuseContents(data)
+}
+
+// refuseUnfinished refuses a data folder without a database into which a copy was cut: with a
+// new database in it, the copy could not go on.
+func refuseUnfinished(data string) error {
+	entries, err := os.ReadDir(data)
+	if err != nil {
+		return fmt.Errorf("look what is in the data folder: %w", err)
+	}
+	for _, entry := range entries {
+		if transfer.IsUnfinished(filepath.Join(data, databaseName), filepath.Join(data, entry.Name())) {
+			return fmt.Errorf("a copy into %s was cut; run the same flowdrive copy again, which goes on with it, or give another folder", data)
+		}
+	}
+	return nil
 }
 
 // refuseContents refuses a data folder without a database, or with one that has nothing

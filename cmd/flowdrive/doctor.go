@@ -114,6 +114,8 @@ func (d *doctor) folder(context.Context) (string, error) {
 	path := d.settings.data
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.settings.database.address != "":
+		return "none is needed with --db", nil
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s does not exist; the first \"flowdrive serve\" makes it, or --data names another", path)
 	case err != nil:

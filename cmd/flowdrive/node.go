@@ -120,7 +120,7 @@ func (a *app) openPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.db, a.lost = db, db.Lost
+	a.db, a.lost, a.cause = db, db.Lost, db.Cause
 	return nil
 }
 
@@ -220,6 +220,9 @@ const (
 	lookAgain = 2 * time.Second
 )
 
+// databaseAway says why a node cannot be active.
+const databaseAway = "The database does not answer."
+
 // unreached says why a node that stands by does not pass a request on.
 const unreached = "The active node cannot be reached."
 
@@ -285,6 +288,16 @@ func (n *nodeServer) because(why string) {
 	}
 }
 
+// noAnswer notes that the database does not answer. When that begins, it logs why, which
+// tells a name or a port in --db that is wrong from a server that is down.
+func (n *nodeServer) noAnswer(err error) {
+	if was := n.why.Swap(new(databaseAway)); was == nil || *was != databaseAway {
+		n.log.Warn().Err(err).Msg("node: the database does not answer; waiting for it")
+		return
+	}
+	n.log.Debug().Err(err).Msg("node: the database")
+}
+
 // standBy passes requests on to the active node until this one can be that, which it
 // returns opened, nil if ctx ended before.
 func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
@@ -313,8 +326,7 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 			return nil, configError{err}
 		case errs.Is(err, errs.Unavailable):
 			n.settings.database.retries++
-			n.log.Debug().Err(err).Msg("node: the database")
-			n.because("The database does not answer.")
+			n.noAnswer(err)
 		default:
 			return nil, err
 		}
@@ -373,13 +385,12 @@ func (n *nodeServer) beActive(ctx context.Context, a *app) error {
 		defer close(watched)
 		select {
 		case <-a.lost():
-			a.log.Warn().Msg("node: the database is lost; standing by")
+			a.log.Warn().Err(a.cause()).Msg("node: the database is lost; standing by")
 			end()
 		case <-active.Done():
 		}
 	}()
-	away := "The database does not answer."
-	n.why.Store(&away)
+	n.why.Store(new(databaseAway))
 	a.log.Info().Str("node", a.settings.database.node).Msg("node: active")
 	err = serveApp(active, n.cmd, a, listener, &n.greeted)
 	end()
@@ -393,7 +404,7 @@ func (n *nodeServer) beActive(ctx context.Context, a *app) error {
 	default:
 	}
 	if errs.Is(err, errs.Unavailable) {
-		n.because("The database does not answer.")
+		n.log.Warn().Err(err).Msg("node: the database does not answer; standing by")
 		return nil
 	}
 	return err

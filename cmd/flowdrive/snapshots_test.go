@@ -45,10 +45,18 @@ func TestDatabaseIsChecked(t *testing.T) {
 // TestDatabaseThatCannotBeChecked: one that is empty, foreign or away is a sentence.
 func TestDatabaseThatCannotBeChecked(t *testing.T) {
 	t.Parallel()
-	address := pgtest.New(t)
+	address, foreign, cut, newer, older := pgtest.New(t), pgtest.New(t), pgtest.New(t), pgtest.New(t), pgtest.New(t)
+	pgtest.Execute(t, foreign, `CREATE TABLE invoices (id int)`)
+	pgtest.Execute(t, cut, `CREATE TABLE flowdrive_copying (kind text); CREATE TABLE goose_db_version (version_id bigint)`)
+	pgtest.Execute(t, newer, `CREATE TABLE goose_db_version (version_id bigint); INSERT INTO goose_db_version VALUES (9999)`)
+	pgtest.Execute(t, older, `CREATE TABLE goose_db_version (version_id bigint); INSERT INTO goose_db_version VALUES (1)`)
 	for _, args := range [][]string{{"check"}, {"audit", "verify"}} {
 		for _, tt := range []struct{ db, want string }{
-			{address, "is not one of Flowdrive"},
+			{address, "is empty"},
+			{foreign, "of another program"},
+			{cut, "run the same flowdrive copy again"},
+			{newer, "used by a newer program, use that one"},
+			{older, "start the server of this program on it once"},
 			{"postgres://a@127.0.0.1:1/x", "does not answer"},
 			{"postgres://a:word@127.0.0.1/x", "has a password in it"},
 		} {
@@ -56,6 +64,9 @@ func TestDatabaseThatCannotBeChecked(t *testing.T) {
 				t.Errorf("%q: %d, %s", args, code, said)
 			}
 		}
+	}
+	if code, said := command(t, "doctor", "--db", address); code != 1 || !strings.Contains(said, "ok    data folder: none is needed") {
+		t.Errorf("doctor of an empty one: %d, %s", code, said)
 	}
 	if code, said := command(t, "doctor", "--db", "postgres://a@127.0.0.1:1/x"); code != 1 || !strings.Contains(said, "todo  database: ") {
 		t.Errorf("doctor: %d, %s", code, said)

@@ -63,10 +63,29 @@ func OpenBeside(ctx context.Context, o Options) (pool *sql.DB, err error) {
 	pool = stdlib.OpenDB(*cfg)
 	pool.SetMaxOpenConns(1)
 	pool.SetMaxIdleConns(1)
-	if err := pool.PingContext(ctx); err != nil {
-		return nil, errors.Join(judgeConnect(to, err), pool.Close())
+	if err := onConnection(ctx, pool, func(pg *pgconn.PgConn) error { return suits(pg, to) }); err != nil {
+		if !IsRefusal(err) {
+			err = o.judgeConnect(to, err)
+		}
+		return nil, errors.Join(err, pool.Close())
 	}
 	return pool, nil
+}
+
+// onConnection calls f with a connection of a pool.
+func onConnection(ctx context.Context, pool *sql.DB, f func(pg *pgconn.PgConn) error) (err error) {
+	c, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	return c.Raw(func(driver any) error {
+		own, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("a connection is a %T", driver)
+		}
+		return f(own.Conn().PgConn())
+	})
 }
 
 // waitLock takes the lock of nodes. It waits a moment for that of a node that has just

@@ -42,6 +42,7 @@ type Options struct {
 	Address  string        // postgres://user@host/database
 	Direct   string        // the same database, if no session reaches it by Address; "": Address
 	Password string        // "": as libpq finds it
+	Flag     string        // the flag by which people give Address, in what they are told; "--db"
 	Node     string        // the name of this node, which others are told; "" for what is not listed as one
 	Readers  int           // connections that read; 4
 	Answer   time.Duration // within which the database must answer; 5 s
@@ -156,10 +157,10 @@ func (db *DB) open(ctx context.Context) error {
 		return err
 	}
 	if err := migrate(ctx, db.opts.direct(), db.tenure.c); err != nil {
-		return err
+		return denied(session, err)
 	}
 	if err := db.tenure.begin(ctx, db.opts); err != nil {
-		return err
+		return denied(session, err)
 	}
 	if err := db.same(ctx, to); err != nil {
 		return err
@@ -186,7 +187,7 @@ func (db *DB) open(ctx context.Context) error {
 func (db *DB) connect(ctx context.Context, to *pgconn.Config) (*relational.Conn, error) {
 	pg, err := pgconn.ConnectConfig(ctx, to)
 	if err != nil {
-		return nil, judgeConnect(to, err)
+		return nil, db.opts.judgeConnect(to, err)
 	}
 	c := &conn{
 		pg: pg, lost: db.lose,
@@ -207,7 +208,7 @@ func (db *DB) same(ctx context.Context, to *pgconn.Config) error {
 	}
 	pg, err := pgconn.ConnectConfig(ctx, to)
 	if err != nil {
-		return judgeConnect(to, err)
+		return db.opts.judgeConnect(to, err)
 	}
 	other := &tenure{c: &conn{pg: pg}}
 	there, err := other.number(ctx, tenureMark)

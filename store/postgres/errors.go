@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -92,7 +94,7 @@ func (r refused) Unwrap() []error { return []error{r.error, errRefused} }
 
 // judgeConnect turns an error of a connection that could not be made into a refusal if it
 // is one.
-func judgeConnect(to *pgconn.Config, err error) error {
+func (o Options) judgeConnect(to *pgconn.Config, err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if wrong, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
@@ -105,17 +107,54 @@ func judgeConnect(to *pgconn.Config, err error) error {
 	}
 	switch e.Code {
 	case "28P01", "28000":
-		return refused{refusal("The database at %s refuses the log-in of the user %q: %s. Check the user in --db, and the password in --db-password-file, PGPASSWORD or .pgpass.", place(to), to.User, e.Message)}
+		return refused{refusal("The database at %s refuses the log-in of the user %q: %s. Check the user, and the password in %s, PGPASSWORD or .pgpass.", place(to), to.User, e.Message, o.passwordFlag())}
 	case "08P01": // PgBouncer
 		if strings.Contains(e.Message, "startup parameter") {
 			return refused{refusal("What answers at %s passes no settings of a session on (%s). If it is PgBouncer, add %s=exec to --db, and give the address of the database itself with --db-direct.", place(to), e.Message, execMode)}
 		}
 	case "3D000":
-		return refused{refusal("There is no database %q at %s; create it with: createdb %s", to.Database, place(to), to.Database)}
+		name := cmp.Or(to.Database, to.User)
+		return refused{refusal("There is no database %q at %s; create it with: createdb %s --encoding UTF8 --template template0", name, place(to), name)}
+	case "42704", "22023", "55P02": // a parameter that the server does not have, or that cannot have the value
+		return refused{refusal("The database at %s refuses a parameter of the address: %s. Check what follows the question mark.", place(to), e.Message)}
 	case "42501":
 		return refused{refusal("The user %q may not use the database %q at %s: %s.", to.User, to.Database, place(to), e.Message)}
 	}
 	return away(err)
+}
+
+// passwordFlag is the flag by which people name the file with the password.
+func (o Options) passwordFlag() string { return cmp.Or(o.Flag, "--db") + "-password-file" }
+
+const oldestServer = 14
+
+// suits returns a refusal if a server is too old for this program, or its database cannot hold
+// all texts. What another kind of server does not tell is not judged.
+func suits(pg *pgconn.PgConn, to *pgconn.Config) error {
+	release := pg.ParameterStatus("server_version")
+	major, _, _ := strings.Cut(release, ".")
+	if n, err := strconv.Atoi(major); err == nil && n < oldestServer {
+		return refused{refusal("The database at %s is PostgreSQL %s; version %d or newer is needed.", place(to), release, oldestServer)}
+	}
+	// PgBouncer may tell another database's.
+	if encoding := pg.ParameterStatus("server_encoding"); encoding != "" && encoding != "UTF8" {
+		name := cmp.Or(to.Database, to.User)
+		return refused{refusal("The database %q at %s has the encoding %s, which cannot hold all texts; create it with: createdb %s --encoding UTF8 --template template0", name, place(to), encoding, name)}
+	}
+	return nil
+}
+
+// denied turns an error of a statement into a refusal if the user may not do what a node needs.
+func denied(to *pgconn.Config, err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	if e.Code != "42501" {
+		return err
+	}
+	name := cmp.Or(to.Database, to.User)
+	return refused{refusal("The user %q may not make and use tables in the database %q: %s. Let it own the database (ALTER DATABASE %s OWNER TO %s), and its tables if there are any.", to.User, name, e.Message, name, to.User)}
 }
 
 // away returns that a connection could not be made for now.

@@ -46,12 +46,15 @@ func Look(ctx context.Context, o Options) (l *Looked, err error) {
 	}
 	here := before.Add(o.Now().Sub(before) / 2)
 	l.Ahead = here.Sub(time.UnixMicro(int64(at * 1e6))).Round(time.Millisecond)
-	var tables, versions, tenures int64
-	if err := pool.QueryRowContext(ctx, isFlowdrive).Scan(&tables, &versions, &tenures); err != nil {
+	var tables, versions, tenures, cut int64
+	if err := pool.QueryRowContext(ctx, isFlowdrive).Scan(&tables, &versions, &tenures, &cut); err != nil {
 		return nil, failure(op, err)
 	}
 	if tables == 0 {
 		return l, nil
+	}
+	if cut > 0 {
+		return nil, unfinished()
 	}
 	if versions == 0 || tenures == 0 {
 		return nil, foreign()

@@ -65,10 +65,12 @@ func schemaVersion(ctx context.Context, by *conn) (int64, error) {
 	if result.Err != nil {
 		return 0, result.Err
 	}
-	all, versions, ours := string(result.Rows[0][0]), string(result.Rows[0][1]), string(result.Rows[0][2])
+	all, versions, ours, cut := string(result.Rows[0][0]), string(result.Rows[0][1]), string(result.Rows[0][2]), string(result.Rows[0][3])
 	switch {
 	case all == "0":
 		return 0, nil
+	case cut != "0":
+		return 0, unfinished()
 	case versions == "0" || ours == "0" && all != "1":
 		return 0, foreign()
 	}
@@ -82,6 +84,14 @@ func schemaVersion(ctx context.Context, by *conn) (int64, error) {
 // foreign returns that the database is another program's.
 func foreign() error {
 	return refused{refusal("The database has tables of another program; give Flowdrive a database of its own.")}
+}
+
+// CopyingTable is the table that a database has until a copy into it is finished.
+const CopyingTable = "flowdrive_copying"
+
+// unfinished returns that a copy into the database was cut.
+func unfinished() error {
+	return refused{refusal("A copy into the database was cut; run the same flowdrive copy again, which goes on with it.")}
 }
 
 // newestMigration returns the number that the last file name begins with.

@@ -212,6 +212,24 @@ func TestRefusals(t *testing.T) {
 	}
 	foreign := pgtest.New(t)
 	query(t, foreign, `CREATE TABLE invoices (id int)`)
+	cut := pgtest.New(t)
+	query(t, cut, `CREATE TABLE flowdrive_copying (kind text)`)
+	own := pgtest.Start(t)
+	for _, statement := range []string{
+		`CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0`, `CREATE DATABASE owned`, `CREATE ROLE guest LOGIN`,
+	} {
+		own.Execute(t, "flow", statement)
+	}
+	at := func(database, user string) string {
+		u, err := url.Parse(own.Address(database))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user != "" {
+			u.User = url.User(user)
+		}
+		return u.String()
+	}
 	newer := pgtest.New(t)
 	node(t, Options{Address: newer})
 	query(t, newer, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`)
@@ -224,6 +242,12 @@ func TestRefusals(t *testing.T) {
 		{"no such user", with(func(u *url.URL) { u.User = url.UserPassword("nobody", "secret-word") }), `refuses the log-in of the user "nobody"`},
 		{"a foreign database", foreign, "has tables of another program"},
 		{"a newer schema", newer, "was last used by a newer program"},
+		{"a copy that was cut", cut, "run the same flowdrive copy again"},
+		{"an encoding that holds few letters", at("latin", ""), "has the encoding LATIN1"},
+		{"a user without rights", at("owned", "guest"), "ALTER DATABASE owned OWNER TO guest"},
+		{"no schema", with(func(u *url.URL) { u.RawQuery += "&search_path=nowhere" }), "search_path"},
+		{"an unknown parameter", with(func(u *url.URL) { u.RawQuery += "&color=red" }), "Check what follows the question mark"},
+		{"an impossible value", with(func(u *url.URL) { u.RawQuery += "&lock_timeout=red" }), "Check what follows the question mark"},
 	} {
 		var err error
 		for err == nil || errors.Is(err, ErrStandby) { // a session ends soon

@@ -27,7 +27,8 @@ const (
 	// The lock is one of Flowdrive ("FDRV"), in this schema of the database.
 	takeLock = `SELECT pg_try_advisory_lock(1178882646, hashtext(current_schema()))::int`
 
-	isFlowdrive = `SELECT count(*), count(*) FILTER (WHERE relname = 'goose_db_version'), count(*) FILTER (WHERE relname = 'tenure')
+	isFlowdrive = `SELECT count(*), count(*) FILTER (WHERE relname = 'goose_db_version'), count(*) FILTER (WHERE relname = 'tenure'),
+		count(*) FILTER (WHERE relname = '` + CopyingTable + `')
 		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`
 
 	beginTenure = `UPDATE tenure SET epoch = epoch + 1, node = $1, since = now(), address = $2, certificate = decode($3, 'hex'), key = decode($4, 'hex') WHERE one = 1 RETURNING epoch`
@@ -45,7 +46,10 @@ const (
 func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, error) {
 	pg, err := pgconn.ConnectConfig(ctx, to)
 	if err != nil {
-		return nil, judgeConnect(to, err)
+		return nil, o.judgeConnect(to, err)
+	}
+	if err := suits(pg, to); err != nil {
+		return nil, errors.Join(err, pg.Close(ctx))
 	}
 	t := &tenure{c: &conn{pg: pg, lost: func(error) {}}, now: o.Now}
 	t.heard(t.now())
@@ -59,10 +63,15 @@ func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, err
 	} else if err == nil && taken == 0 {
 		err = standby{leader, nil}
 	}
-	if err != nil {
-		return nil, errors.Join(failure("take the lock of the database", err), t.c.Close())
+	switch {
+	case errors.Is(err, errNull):
+		err = refused{refusal("There is no schema for tables in the database %q: create the one that search_path names, or change search_path.", to.Database)}
+	case err != nil:
+		err = failure("take the lock of the database", err)
+	default:
+		return t, nil
 	}
-	return t, nil
+	return nil, errors.Join(err, t.c.Close())
 }
 
 // take tries to take the lock, and returns 1 if it has it.
@@ -186,8 +195,14 @@ func numberIn(result *pgconn.Result) (int64, error) {
 	if len(result.Rows) != 1 {
 		return 0, errors.New("the database has no row that says which node is active")
 	}
+	if result.Rows[0][0] == nil {
+		return 0, errNull
+	}
 	return strconv.ParseInt(string(result.Rows[0][0]), 10, 64)
 }
+
+// errNull says that a number is NULL, as that of the lock is in a database without a schema.
+var errNull = errors.New("the database has no number for what was asked")
 
 func storables(args []string) [][]byte {
 	values := make([][]byte, len(args))

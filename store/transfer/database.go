@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"flowdrive/store/postgres"
 )
 
 // Database is a store as tables with rows. It is for one goroutine.
@@ -24,7 +26,7 @@ type Database struct {
 // The tables that belong to a database and not to what is stored. Which part of a copy is
 // done is noted in the one that it has until it is finished.
 const (
-	copyingTable = "flowdrive_copying"
+	copyingTable = postgres.CopyingTable
 
 	sqliteTables = `
 		SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c

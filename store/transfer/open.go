@@ -94,12 +94,41 @@ func (d *Database) isNewest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.isStore(ctx); err != nil {
+		return err
+	}
 	var version int64
 	if err := d.conn.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&version); err != nil {
 		return fmt.Errorf("the database is not one of Flowdrive: %w", err)
 	}
-	if version != newest {
-		return fmt.Errorf("the database has schema version %d, this program reads version %d: start the server of this program on it once, or use the program that used it last", version, newest)
+	switch {
+	case version > newest:
+		return fmt.Errorf("the database has schema version %d, this program knows %d: it was last used by a newer program, use that one", version, newest)
+	case version < newest:
+		return fmt.Errorf("the database has schema version %d, this program reads version %d: start the server of this program on it once", version, newest)
+	}
+	return nil
+}
+
+// isStore refuses a database that has no version of the schema, and says what it is instead.
+func (d *Database) isStore(ctx context.Context) error {
+	count := `SELECT count(*), coalesce(sum(name = 'goose_db_version'), 0), coalesce(sum(name = '` + copyingTable + `'), 0)
+		FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`
+	if d.postgres {
+		count = `SELECT count(*), count(*) FILTER (WHERE relname = 'goose_db_version'), count(*) FILTER (WHERE relname = '` + copyingTable + `')
+			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`
+	}
+	var all, versions, cut int64
+	if err := d.conn.QueryRowContext(ctx, count).Scan(&all, &versions, &cut); err != nil {
+		return fmt.Errorf("look what the database is: %w", err)
+	}
+	switch {
+	case cut > 0:
+		return errors.New("a copy into the database was cut; run the same flowdrive copy again, which goes on with it")
+	case all == 0:
+		return errors.New("the database is empty; flowdrive serve makes the tables")
+	case versions == 0:
+		return errors.New("the database has tables of another program, it is not one of Flowdrive")
 	}
 	return nil
 }
