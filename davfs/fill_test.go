@@ -29,6 +29,11 @@ type watchedStore struct {
 // Changes implements store.Store: it counts from 0.
 func (s *watchedStore) Changes() uint64 { return s.Store.Changes() - s.base }
 
+// ChangedCases implements store.Store.
+func (s *watchedStore) ChangedCases(since uint64) ([]int64, bool) {
+	return s.Store.ChangedCases(since + s.base)
+}
+
 // View implements store.Store.
 func (s *watchedStore) View(ctx context.Context, f func(store.Reader) error) error {
 	s.mu.Lock()

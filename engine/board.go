@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"flowdrive/engine/change"
@@ -139,7 +140,7 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 
 // heldStates returns the states in which there are cases that by sees, and
 // that are not canceled, in order of name; open states of the route may be
-// missing. It costs what by sees, or for who sees everything what is open.
+// missing. It costs what by sees of them down to the newest in each state, or for who sees everything what is open.
 func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *usedRoute) (held []string, err error) {
 	if by.Admin() || e.rights.Administers(by, &info.Route) {
 		err = e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -148,24 +149,41 @@ func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *use
 		})
 		return held, err
 	}
-	const page = 500
-	filter := Filter{Route: info.Name, OnBoard: true, Limit: page}
-	for {
-		cases, err := e.Cases(ctx, by, filter)
-		if err != nil {
-			return nil, err
-		}
-		for i := range cases {
-			if status := cases[i].Status; status != "" && !slices.Contains(held, status) {
-				held = append(held, status)
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		all, err := allHeldStates(r, info)
+		for i := 0; i < len(all) && err == nil; i++ {
+			var sees bool
+			if sees, err = e.seesOneIn(r, by, info, all[i]); sees {
+				held = append(held, all[i])
 			}
 		}
-		if len(cases) < page {
-			slices.Sort(held)
-			return held, nil
-		}
-		filter.After = cases[len(cases)-1].Seq
+		return err
+	})
+	slices.Sort(held)
+	return held, err
+}
+
+// seesOneIn reports whether by sees a case of the route that is in the state, and not
+// canceled.
+func (e *Cases) seesOneIn(r store.Reader, by identity.Principal, info *usedRoute, state string) (sees bool, err error) {
+	f, some := e.newestFilter(by, NewestQuery{
+		Route: info.Name, Status: state,
+		Lives: []machine.Life{machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Failed},
+	})
+	if !some {
+		return false, nil
 	}
+	f.Look = math.MaxInt
+	_, err = r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
+		for i := range found {
+			row, _, err := e.findCase(r, by, Ref{CaseID: found[i].ID})
+			if sees = row != nil; sees || err != nil {
+				return true, err
+			}
+		}
+		return false, nil
+	})
+	return sees, err
 }
 
 func allHeldStates(r store.Reader, info *usedRoute) ([]string, error) {

@@ -133,36 +133,49 @@ func (e *Worklists) TaskCases(ctx context.Context, by identity.Principal) ([]*Ta
 	if same && u.changes == changes && u.cases != nil {
 		return u.cases, nil
 	}
-	known := map[int64]*TaskCase{}
-	if same {
-		for _, c := range u.cases {
-			known[c.ID] = c
-		}
+	var known []*TaskCase
+	changed, all := []int64(nil), true
+	if same && u.cases != nil {
+		known = u.cases
+		changed, all = e.Store.ChangedCases(u.changes)
 	}
-	cases := []*TaskCase{}
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		cases, err = e.readTaskCases(r, by, known)
-		return err
-	})
-	if err != nil {
-		return nil, err
+	cases := known
+	if all || len(changed) > 0 {
+		err := e.Store.View(ctx, func(r store.Reader) (err error) {
+			cases, err = e.readTaskCases(r, by, known, changed)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	u.changes, u.table, u.routes, u.absent, u.cases = changes, table, routes, whom.String(), cases
 	return cases, nil
 }
 
-// readTaskCases reads the cases that have changed since they were known.
-func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known map[int64]*TaskCase) ([]*TaskCase, error) {
+// readTaskCases reads the cases that have changed since some were known, by id: those of
+// changed at most, unless that is nil.
+func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known []*TaskCase, changed []int64) ([]*TaskCase, error) {
 	const all = machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
-	revisions, err := r.Cases().Tasks().TaskRevisions(store.TaskFilter{Lists: all, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by)})
+	revisions, err := r.Cases().Tasks().TaskRevisions(store.TaskFilter{
+		Lists: all, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by), Among: changed,
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*TaskCase, 0, len(revisions))
+	out := make([]*TaskCase, 0, len(known)+len(revisions))
+	if changed != nil {
+		for _, c := range known {
+			if _, may := slices.BinarySearch(changed, c.ID); !may {
+				out = append(out, c)
+			}
+		}
+	}
 	var stale []int64
 	for _, at := range revisions {
-		if c := known[at.ID]; c != nil && c.revision == at.Revision {
-			out = append(out, c)
+		i, found := slices.BinarySearchFunc(known, at.ID, func(c *TaskCase, id int64) int { return cmp.Compare(c.ID, id) })
+		if found && known[i].revision == at.Revision {
+			out = append(out, known[i])
 		} else {
 			stale = append(stale, at.ID)
 		}

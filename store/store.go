@@ -41,6 +41,11 @@ type Store interface {
 	// asked before something is read, and costs nothing.
 	Changes() uint64
 
+	// ChangedCases returns the cases that were changed after Changes returned since:
+	// inserted, updated, archived or deleted, each once, by id, and perhaps some that
+	// were not. all says that this is not known, since that was too long ago.
+	ChangedCases(since uint64) (ids []int64, all bool)
+
 	// Figures returns the figures at an instant. It costs a walk through the indexes
 	// of what is open: some 0.1 µs a case.
 	Figures(ctx context.Context, now time.Time) (*Figures, error)

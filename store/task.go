@@ -18,8 +18,9 @@ type TaskFilter struct {
 	Lists   machine.Lists
 	Parties []identity.ID
 	Routes  []int64
-	After   int64 // ID
-	Limit   int   // 0: all
+	After   int64   // ID
+	Limit   int     // 0: all
+	Among   []int64 // these cases alone, for TaskRevisions; nil: all
 }
 
 // CaseRevision is a case and its revision.

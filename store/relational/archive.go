@@ -107,6 +107,7 @@ func (r archiveReader) AnyChildren(parent int64, limit int) (ids []int64, err er
 // Archive puts a case into the archive, or with month 0 back into Cases/, and
 // says when something of it is due.
 func (t caseWriter) Archive(id int64, month store.Month, due, retires time.Time) error {
+	t.touch(id)
 	n, err := t.c.Change(archiveCase, id, int64(month), at(due), at(retires))
 	return found(n, err, "case")
 }
@@ -120,6 +121,7 @@ func (t caseWriter) SetRetires(id int64, retires time.Time) error {
 // Delete deletes a case with what belongs to it. The occurrence that made
 // it, if it is of an entry, stays without it.
 func (t caseWriter) Delete(id int64, entry store.UUID, instant time.Time) error {
+	t.touch(id)
 	if entry != (store.UUID{}) {
 		if _, err := t.c.Exec(forgetCase, entry[:], instant.UnixMilli(), id); err != nil {
 			return Failure("keep an occurrence without its case", err)

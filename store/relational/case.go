@@ -171,6 +171,7 @@ func (r caseReader) CountOpen(starter identity.ID) (n int64, err error) {
 
 // Insert stores a new case. An id in use is errs.NameTaken.
 func (t caseWriter) Insert(c *store.Case) error {
+	t.touch(c.ID)
 	_, err := insertCase.exec(t.c, c)
 	if isUnique(err) {
 		var one int
@@ -188,6 +189,7 @@ func (t caseWriter) Insert(c *store.Case) error {
 // as it was. Otherwise it returns errs.Precondition and writes nothing. If
 // Access or Tasks are nil they stay as they are.
 func (t caseWriter) Update(c *store.Case, base int64) error {
+	t.touch(c.ID)
 	n, err := int64(0), error(nil)
 	if c.State == string(machine.Active) { // as a case is for most of its life
 		n, err = advanceCase.change(t.c, c, c.ID, base, int64(c.Archived))

@@ -55,7 +55,9 @@ type DB struct {
 	ids    sequence
 	memory memory
 	stats  counters
-	beside Beside
+
+	changed changeLog
+	beside  Beside
 }
 
 // Beside is what a database does beside the writer. A field may be nil.

@@ -62,7 +62,7 @@ func Statements() map[string]string {
 		"countLocks": countLocks, "selectDocumentsBelow": selectDocumentsBelow, "insertLock": insertLock.query,
 		"refreshLock": refreshLock, "deleteLock": deleteLock, "deleteLocksOn": deleteLocksOn, "deleteLocksOf": deleteLocksOf,
 		"deleteLocksBefore": deleteLocksBefore, "moveLocks": moveLocks,
-		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "tasksOfRoutes": tasksOfRoutes, "selectMarkings": selectMarkings, "selectRevisions": selectRevisions, "hasTasks": hasTasks,
+		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "tasksOfRoutes": tasksOfRoutes, "selectMarkings": selectMarkings, "selectRevisions": selectRevisions, "revisionsAmong": revisionsAmong, "hasTasks": hasTasks,
 		"deleteTasks": deleteTasks, "upsertTasks": upsertTasks,
 		"deleteRouteTasks": deleteRouteTasks, "upsertRouteTasks": upsertRouteTasks,
 		"selectHistory": selectHistory, "selectAllHistory": selectAllHistory, "selectPast": selectPast,

@@ -29,6 +29,14 @@ const (
 
 	selectRevisions = `SELECT id, revision FROM cases WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`
 
+	// Those of the cases ?1 in which one of the parties ?2, or the administrators of one
+	// of the routes ?3, may have tasks.
+	revisionsAmong = `
+		SELECT id, revision FROM cases WHERE id IN (SELECT value FROM json_each(?1)) AND (
+			EXISTS (SELECT 1 FROM tasks WHERE case_id = cases.id AND lists & ?4 <> 0 AND party_id IN (SELECT value FROM json_each(?2)))
+			OR EXISTS (SELECT 1 FROM route_tasks WHERE case_id = cases.id AND lists & ?4 <> 0 AND route_id IN (SELECT value FROM json_each(?3))))
+		ORDER BY id`
+
 	deleteTasks = `
 		DELETE FROM tasks
 		WHERE case_id = ?1 AND party_id NOT IN (SELECT value ->> 0 FROM json_each(?2))`
@@ -67,16 +75,21 @@ func (r taskReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) 
 // TaskRevisions returns the cases in which the parties may have tasks with their
 // revisions, by id.
 func (r taskReader) TaskRevisions(f store.TaskFilter) (all []store.CaseRevision, err error) {
+	add := func(scan Scan) error {
+		var one store.CaseRevision
+		err := scan(&one.ID, &one.Revision)
+		all = append(all, one)
+		return err
+	}
+	if f.Among != nil {
+		err = r.c.Each(revisionsAmong, add, array(f.Among), array(f.Parties), array(f.Routes), int64(f.Lists))
+		return all, Failure("read the cases with tasks", err)
+	}
 	err = r.walk(taskSources(f), f.After, func(ids []int64) (bool, error) {
 		if f.Limit > 0 {
 			ids = ids[:min(len(ids), f.Limit-len(all))]
 		}
-		err := r.c.Each(selectRevisions, func(scan Scan) error {
-			var one store.CaseRevision
-			err := scan(&one.ID, &one.Revision)
-			all = append(all, one)
-			return err
-		}, array(ids))
+		err := r.c.Each(selectRevisions, add, array(ids))
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	return all, Failure("read the cases with tasks", err)

@@ -21,7 +21,8 @@ const maxBatch = 256
 type tx struct {
 	reader
 	hooks []func()
-	lost  error // what the whole transaction was lost by
+	cases []int64 // that were changed, perhaps some that were not
+	lost  error   // what the whole transaction was lost by
 }
 
 // AfterCommit registers f to run once the unit is durable, in order and
@@ -58,6 +59,7 @@ type unit struct {
 	done  chan struct{} // closed once err is the answer
 	err   error
 	hooks []func()
+	cases []int64 // that it has changed
 }
 
 // The states of a unit: it waits until the writer takes it or its caller
@@ -226,13 +228,16 @@ func (db *DB) answer(units []*unit, failed error) {
 
 func (db *DB) noteCommit(units []*unit) {
 	committed := int64(0)
+	var cases []int64
 	for _, u := range units {
 		if u.err == nil {
 			committed++
+			cases = append(cases, u.cases...)
 		}
 	}
 	if committed > 0 {
 		db.stats.units.Add(committed)
+		db.changed.add(db.stats.commits.Load()+1, cases) // before Changes says so
 		db.stats.commits.Add(1)
 		if db.beside.Committed != nil {
 			db.beside.Committed(committed)
@@ -296,7 +301,7 @@ func attempt(w *Conn, u *unit, alone bool) error {
 	} else {
 		u.err = t.Savepoint(f)
 	}
-	u.hooks = t.hooks
+	u.hooks, u.cases = t.hooks, t.cases
 	return t.lost
 }
 
