@@ -25,7 +25,7 @@ const lastFired = 20
 func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 	row := &t.change.row
 	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
-	if n.What != notice.WhatFailed || !scheduled {
+	if n.What != notice.WhatFailed && n.What != notice.WhatHandler || !scheduled {
 		return nil, nil
 	}
 	fired, err := t.tx.Entries().Occurrences(entry, lastFired)

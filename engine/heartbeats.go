@@ -57,7 +57,7 @@ func beat(e *decider, tx store.Tx, c *caseChange) error {
 	done := c.after.Life == machine.Completed && !was(machine.Completed)
 	failed := c.after.Life == machine.Failed && !was(machine.Failed) || c.after.Life == machine.Canceled && !was(machine.Canceled)
 	for i := range c.failures {
-		failed = failed || !c.failures[i].Handled
+		failed = failed || !c.failures[i].Handled && c.failures[i].Handler == ""
 	}
 	if !started && !done && !failed {
 		return nil

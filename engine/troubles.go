@@ -33,6 +33,7 @@ type trouble struct {
 	Skips   bool          `json:"skips,omitempty"`
 	Like    *likeBefore   `json:"like,omitempty"` // it was not told of, since an earlier one was
 	Usual   *usualTime    `json:"usual,omitempty"`
+	Gone    bool          `json:"gone,omitempty"` // the case does not warn of the handler any more: nobody is told again
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`
@@ -51,6 +52,7 @@ const (
 	troubleNobody  = "nobody "
 	troubleFiring  = "firing"
 	troubleDelay   = "delay "
+	troubleHandler = "handler "
 )
 
 // againAt returns when people are told again of what they are told of now: a day later,
@@ -62,7 +64,7 @@ func againAt(now time.Time) time.Time { return now.Add(toldAgainAfter).Truncate(
 func (t *trouble) notice(kind notice.Kind, now time.Time) *notice.Notice {
 	return &notice.Notice{
 		Kind: kind, Time: now,
-		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips},
+		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Once: t.Gone},
 	}
 }
 
@@ -71,6 +73,10 @@ func (c *caseChange) open() (out []named) {
 	for i := range c.failures {
 		f := &c.failures[i]
 		if f.Handled {
+			continue
+		}
+		if f.Handler != "" {
+			out = append(out, named{troubleHandler + f.Handler, trouble{What: notice.WhatHandler, Text: f.Text, Gone: !c.after.FailedHandler(f.Handler)}})
 			continue
 		}
 		t := trouble{What: notice.WhatFailed, Text: f.Text, Output: f.Output, Task: f.Name}
@@ -113,7 +119,9 @@ func (c *caseChange) over() (over map[string]notice.End, all bool) {
 	}
 	over = map[string]notice.End{}
 	for i := range c.mended {
-		if f := &c.mended[i]; f.Name != "" { // a case that is to start again has not started yet
+		if f := &c.mended[i]; f.Handler != "" {
+			over[troubleHandler+f.Handler] = endOf(f.Over)
+		} else if f.Name != "" { // a case that is to start again has not started yet
 			over[troubleFailure+f.Name] = endOf(f.Over)
 		}
 	}
@@ -146,6 +154,8 @@ func endOf(over machine.FailureEnd) notice.End {
 		return notice.EndGivenUp
 	case machine.FailurePassed:
 		return notice.EndPassed
+	case machine.FailureGone:
+		return notice.EndGone
 	case machine.FailureMended:
 	}
 	return notice.EndMended
@@ -220,14 +230,19 @@ func (t *notifier) failsAgain(n *named) error {
 			continue
 		}
 		known, err := readTrouble(&rows[i])
-		if err != nil || n.What != notice.WhatFailed || known.Text == n.Text && known.Output == n.Output {
+		if err != nil || n.What != notice.WhatFailed && n.What != notice.WhatHandler || known.same(&n.trouble) {
 			return err
 		}
-		known.Text, known.Output, known.Skips = n.Text, n.Output, n.Skips
+		known.Text, known.Output, known.Skips, known.Gone = n.Text, n.Output, n.Skips, n.Gone
 		rows[i].Data = document.Line(known)
 		return t.tx.Write().Troubles().Update(&rows[i])
 	}
 	return nil
+}
+
+// same reports whether people would be told the same of what has failed again.
+func (t *trouble) same(again *trouble) bool {
+	return t.Text == again.Text && t.Output == again.Output && t.Gone == again.Gone
 }
 
 // about returns the notice of something that is or was wrong with the case, without
@@ -319,6 +334,12 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 		if err != nil {
 			return err
 		}
+		if end == notice.EndGone {
+			if err := t.goneTrouble(&rows[i], told); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
 			return err
 		}
@@ -346,6 +367,15 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 		t.notices = append(t.notices, n)
 	}
 	return nil
+}
+
+// goneTrouble notes that the case does not warn of a handler any more that has not run
+// since. It is known until people would be told again: they are not told at once if it
+// fails again before.
+func (t *notifier) goneTrouble(row *store.Trouble, told *trouble) error {
+	told.Gone = true
+	row.Data = document.Line(told)
+	return t.tx.Write().Troubles().Update(row)
 }
 
 // hasFailed reports whether the delivery of that name has failed for good.
@@ -430,6 +460,9 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 	}
 	c := &caseChange{row: *h.row, after: h.core, was: h.core, route: h.route.Compiled}
 	t := &notifier{decider: e, tx: tx, change: c, posted: int(now.Unix()), at: now}
+	if told.Gone {
+		return tx.Write().Troubles().Delete(row.ID)
+	}
 	if like, err := t.stillLike(told.Like, row.Name); like || err != nil {
 		if err != nil {
 			return err

@@ -166,6 +166,7 @@ type Warning struct {
 	Time       time.Time `json:"time"`
 	Text       string    `json:"text"`
 	Enablement int64     `json:"n,omitempty"` // the enablement that it goes with, 0: the case
+	Handler    string    `json:"h,omitempty"` // the handler that has failed: "onError of pay", "the timer nag"; else ""
 }
 
 // NextDue returns the earliest instant at which something of the case is due, or

@@ -228,24 +228,6 @@ func (d *caseDecision) warn(source string, number int64, text string) {
 	d.add(LogEntry{Kind: LogWarning, Action: d.sourceAction(source), Text: text})
 }
 
-// handlerFailed logs that steps of a handler have failed and were undone. Nobody waits for
-// them, so a warning shows it to those who watch the case until the handler runs again, or
-// until the task with that number is over (docs/contract/engine.md#failures). 0 is the case.
-func (d *caseDecision) handlerFailed(source string, number int64, entry LogEntry) {
-	d.changed = true
-	d.add(entry)
-	if len(d.c.Warnings) < maxNotices {
-		d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: entry.Text, Enablement: number})
-	}
-}
-
-// handlerRuns removes the warnings whose text begins so, because their handler runs again.
-func (d *caseDecision) handlerRuns(source string, number int64, text string) {
-	d.dropWarnings(func(w Warning) bool {
-		return w.Timer == source && w.Enablement == number && strings.HasPrefix(w.Text, text)
-	})
-}
-
 // unwarnEnablement removes the warnings that go with an enablement.
 func (d *caseDecision) unwarnEnablement(number int64) {
 	d.dropWarnings(func(w Warning) bool { return w.Enablement == number && number != 0 })

@@ -117,6 +117,7 @@ type caseDecision struct {
 	messages     []NewMessage
 	outbox       []Posting
 	broke        []Failure
+	ran          []string   // the handlers that have run
 	gaveUp       []string   // names of failures that somebody has given up
 	mishap       expr.Error // that onError has been run for last
 	handling     bool       // onError runs

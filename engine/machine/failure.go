@@ -32,6 +32,7 @@ type Failure struct {
 	Text    string      // one line of bounded length
 	Output  string      // the end of what a command wrote, of bounded length; "" for nothing
 	Handled bool        // onError has led the case elsewhere: nobody needs to mend this
+	Handler string      // of a handler that has failed, which no task mends: its name; else ""
 	Over    FailureEnd  // of Output.Mended: how it is over
 	At      time.Time
 }
@@ -44,6 +45,7 @@ const (
 	FailureMended  FailureEnd = "mended"   // it was done when it was tried again
 	FailureGivenUp FailureEnd = "given-up" // somebody gave it up, or had it count as done
 	FailurePassed  FailureEnd = "passed"   // the case has gone on without it
+	FailureGone    FailureEnd = "gone"     // the case does not warn of the handler any more, which has not run since
 )
 
 // Shown returns the life of the case as people see it. It is failed while something
@@ -114,7 +116,7 @@ func (d failures) mended() (out []Failure) {
 			out = append(out, f)
 		}
 	}
-	return out
+	return append(out, d.handlersOver()...)
 }
 
 // howOver says how a failure of that name, which there is no more, is over.
@@ -146,13 +148,14 @@ func (d failures) told() []Failure {
 	open := d.open(d.c)
 	for i := range d.broke {
 		f := &d.broke[i]
-		f.Handled = d.c.Shown() != Failed && !slices.ContainsFunc(open, func(still Failure) bool { return still.Name == f.Name })
+		f.Handled = f.Handler == "" && d.c.Shown() != Failed && !slices.ContainsFunc(open, func(still Failure) bool { return still.Name == f.Name })
 	}
-	return d.broke
+	return withHandlers(d.broke)
 }
 
 // settle says whether the case is broken now, and logs it if that has changed.
 func (d failures) settle() {
+	d.forgetHandlers()
 	is := d.isBroken()
 	if is == d.c.Failing {
 		return

@@ -474,6 +474,7 @@ func appendWarningJSON(b []byte, v *Warning) []byte {
 	b = appendInstant(b, `,"time":`, v.Time)
 	b = appendString(b, `,"text":`, v.Text)
 	b = appendNonzero(b, `,"n":`, v.Enablement)
+	b = appendFilled(b, `,"h":`, v.Handler)
 	return append(b, '}')
 }
 
@@ -488,6 +489,8 @@ func (r *markingReader) readWarning() (v Warning) {
 			v.Text = r.text()
 		case "n":
 			v.Enablement = r.integer()
+		case "h":
+			v.Handler = r.text()
 		default:
 			r.unknown(key)
 		}

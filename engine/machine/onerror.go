@@ -94,7 +94,7 @@ func (h errorHandler) escalation(e Enabled) error {
 // handle runs the steps of onError, and then enters its state. A step that fails is
 // undone and does not stop the next one. It reports whether the state was entered.
 func (h errorHandler) handle(on *route.OnError, source string, f expr.Error) (entered bool, err error) {
-	h.handlerRuns(source, 0, textOnError(source))
+	h.failures().handlerRuns(errorHandlerOf(source))
 	h.mishap, h.handling = f, true
 	defer func() { h.handling = false }()
 	for i := range on.Steps {
@@ -130,12 +130,10 @@ func (h errorHandler) try(source string, do func() error) error {
 		return err
 	}
 	h.rollBack(before)
-	h.handlerFailed(source, 0, LogEntry{Kind: LogError, Action: h.actionOf(source), Trigger: new(ByStep), Text: textOnError(source) + err.Error()})
+	of := errorHandlerOf(source)
+	h.failures().handlerFailed(of, LogEntry{Kind: LogError, Action: h.actionOf(source), Trigger: new(ByStep), Text: of.name + " failed: " + err.Error()}, err)
 	return nil
 }
-
-// textOnError begins what the log and a warning say of a step of onError that has failed.
-func textOnError(source string) string { return "onError of " + source + " failed: " }
 
 func (d *caseDecision) actionOf(source string) *string {
 	if d.route.Action(source) == unknown {
@@ -212,6 +210,7 @@ func (d personal) giveUpBroken(e Abort) (bool, error) {
 		return true, errs.New(errs.NotAllowed, "Only an administrator of the route may give up what has failed.")
 	}
 	d.asked, d.c.Broken, d.changed = e.Action, nil, true
+	d.failures().forgetOnError(e.Action)
 	d.gaveUp = append(d.gaveUp, e.Action)
 	entry := byPerson(e.Actor, e.Comment)
 	entry.Kind, entry.Action, entry.Text = LogTask, new(e.Action), "Gave up: "+e.Action

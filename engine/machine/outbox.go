@@ -378,6 +378,7 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 	for _, at := range slices.Backward(places) {
 		o := d.c.Outbox[at]
 		d.asked = o.action()
+		d.failures().forgetOnError(o.action())
 		entry := byPerson(actor, said)
 		entry.Kind = LogTask
 		if !again {

@@ -75,6 +75,7 @@ func (d *caseDecision) abort(place int, entry LogEntry) error {
 	d.endEnablement(d.c.Enabled[place].Number)
 	d.withdraw(a.Name)
 	d.gaveUp = append(d.gaveUp, a.Name)
+	d.failures().forgetOnError(a.Name)
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
 	d.add(entry)
@@ -91,6 +92,7 @@ func (d *caseDecision) retry(place int, entry LogEntry) {
 	if e.Due = dueTime(a, e.Since); e.FireBy != nil {
 		e.Due = e.FireBy.Date
 	}
+	d.failures().forgetOnError(a.Name)
 	d.changed = true
 	if k := e.Children; k != nil && k.Made < k.Total && !slices.ContainsFunc(d.c.Work, makesChildren(e.Number)) {
 		d.relations().leaveWork(Work{Kind: WorkMake, Enablement: e.Number})
@@ -201,6 +203,7 @@ func (d personal) skip(e Skip) error {
 		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
 	}
 	d.gaveUp = append(d.gaveUp, a.Name)
+	d.failures().forgetOnError(a.Name)
 	err = d.performances().perform(performance{
 		action: action, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
 	})

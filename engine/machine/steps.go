@@ -32,18 +32,18 @@ func (d *caseDecision) runHandler(key string, steps []route.Step, action int) er
 		return nil
 	}
 	name := d.route.Actions[action].Name
-	text, number := key+" of "+name+" failed: ", int64(0)
+	h := handler{name: key + " of " + name, source: name}
 	if e := d.c.enablement(name); e != nil {
-		number = e.Number
+		h.number = e.Number
 	}
-	d.handlerRuns(name, number, text)
+	d.failures().handlerRuns(h)
 	before := d.savepoint()
 	err := d.runSteps(steps, name, "")
 	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
 		return err
 	}
 	d.rollBack(before)
-	d.handlerFailed(name, number, LogEntry{Kind: LogError, Action: new(name), Trigger: new(ByStep), Text: text + err.Error()})
+	d.failures().handlerFailed(h, LogEntry{Kind: LogError, Action: new(name), Trigger: new(ByStep), Text: h.name + " failed: " + err.Error()}, err)
 	return nil
 }
 

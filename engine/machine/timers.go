@@ -217,7 +217,7 @@ func (d caseTimers) expire(at timerRef) error {
 		d.warn(at.name, f.enablement, d.lateness(at, t.due()))
 		return nil
 	}
-	d.handlerRuns(f.name, f.enablement, textTimerHandler)
+	d.failures().handlerRuns(timerHandler(f.name, f.enablement))
 	for i := range steps {
 		if err := d.handle(&f, steps, i); err != nil {
 			return err
@@ -235,10 +235,6 @@ func (d caseTimers) noteExpired(at timerRef) {
 	d.expired[d.c.LogSeq] = at.word(d.route)
 }
 
-// textTimerHandler begins what the log and a warning say of a step that has failed at the
-// expiry of a timer.
-const textTimerHandler = "Handler "
-
 // handle runs one handler and rolls it back if it fails.
 func (d caseTimers) handle(f *firing, steps []route.Step, i int) error {
 	before := d.savepoint()
@@ -247,10 +243,10 @@ func (d caseTimers) handle(f *firing, steps []route.Step, i int) error {
 		return err
 	}
 	d.rollBack(before)
-	d.handlerFailed(f.name, f.enablement, LogEntry{
+	d.failures().handlerFailed(timerHandler(f.name, f.enablement), LogEntry{
 		Kind: LogError, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
-		Text: fmt.Sprintf("%s%d of the timer %s failed: %v", textTimerHandler, i+1, f.name, err),
-	})
+		Text: fmt.Sprintf("Handler %d of the timer %s failed: %v", i+1, f.name, err),
+	}, err)
 	return nil
 }
 
@@ -315,7 +311,8 @@ func (d caseTimers) expireOverdue() error {
 
 // setLimit gives the timer another limit. It has not expired any more, its warnings
 // are removed, and if it runs its date is computed from now
-// (docs/contract/timers.md#setting-a-limit).
+// (docs/contract/timers.md#setting-a-limit). That its own handler has just failed, which
+// sets it again, is warned of still.
 func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	t := at.stored(d.c)
 	t.Limit, t.Expired, t.Date = &limit, false, time.Time{}
@@ -323,7 +320,9 @@ func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	if at.ofAction() {
 		number = d.c.Enabled[at.place].Number
 	}
-	d.dropWarnings(func(w Warning) bool { return w.Enablement == number && w.Timer == at.name })
+	d.dropWarnings(func(w Warning) bool {
+		return w.Enablement == number && w.Timer == at.name && !d.failures().hasBroken(w.Handler)
+	})
 	if !d.c.suspended() && (at.on(d.c, &t) || at.kind == TimeoutTimer) {
 		t.arm(limit, d.now)
 	}

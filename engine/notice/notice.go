@@ -141,6 +141,8 @@ type Trouble struct {
 	// have it count as done. Both are of WhatFailed.
 	Menders []string
 	Skips   bool
+	// Once says that people are told once, of WhatHandler: nobody can end it.
+	Once bool
 }
 
 // End says how something that was wrong is over.
@@ -153,6 +155,7 @@ const (
 	EndGivenUp  End = "given-up" // somebody gave it up
 	EndPassed   End = "passed"   // the case has gone on without it
 	EndDeleted  End = "deleted"  // with its schedule entry or hook
+	EndGone     End = "gone"     // the case does not warn of it any more: nobody is told
 )
 
 // Person is a recipient.

@@ -382,6 +382,7 @@ func TestTroubleSentences(t *testing.T) {
 		{notice.Trouble{What: notice.WhatFailed, Text: "x", Over: notice.EndGivenUp}, "Failed: Child: x", "Still failed: Child: x", "Given up: Child"},
 		{notice.Trouble{What: notice.WhatFailed, Text: "x", Over: notice.EndPassed}, "Failed: Child: x", "Still failed: Child: x", "No longer failed: Child"},
 		{notice.Trouble{What: notice.WhatDelayed, Text: "503"}, "Not delivered yet: Child: 503", "Still not delivered yet: Child: 503", "Delivered: Child"},
+		{notice.Trouble{What: notice.WhatHandler, Text: "onError of pay: x"}, "Failed: Child: onError of pay: x", "Still failed: Child: onError of pay: x", "Mended: Child"},
 		{notice.Trouble{What: notice.WhatSlow, Text: "x"}, "Takes longer than usual: Child", "Still takes longer than usual: Child", "Ended after all: Child"},
 		{notice.Trouble{What: notice.WhatSlow, Text: "x", Over: notice.EndCanceled}, "Takes longer than usual: Child", "Still takes longer than usual: Child", "Canceled: Child"},
 	} {

@@ -19,6 +19,7 @@ const (
 	WhatUnstaffed What = "nobody-there" // nobody can do a task
 	WhatDelayed   What = "delayed"      // a delivery has not got through for an hour, and is still tried
 	WhatSlow      What = "slow"         // a case of a schedule entry takes longer than usual
+	WhatHandler   What = "handler"      // steps of a handler failed and were undone, and the case goes on
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
 )
 
@@ -66,7 +67,7 @@ func (t *Trouble) open(title string) string {
 		return "Takes longer than usual: " + title
 	case WhatPaused:
 		return "Paused: " + title
-	case WhatFailed:
+	case WhatFailed, WhatHandler:
 	}
 	return "Failed: " + title + ": " + t.Text
 }
@@ -132,6 +133,8 @@ func (t *Trouble) ending() string {
 		return "The case has started"
 	case t.What == WhatOverdue:
 		return "The task is done, its time was set again, or the case has left the state"
+	case t.What == WhatHandler:
+		return "It has run to its end"
 	case t.What == WhatUnstaffed:
 		return "There is somebody who can do it, or the task is over"
 	}
@@ -147,7 +150,7 @@ func (n *Notice) troubleOpening(p *Person) string {
 		return t.ending() + ". What had been wrong since " + p.When(t.Since) + ":"
 	case t.Again:
 		return "This has been wrong since " + p.When(t.Since) + ":"
-	case t.What == WhatFailed:
+	case t.What == WhatFailed || t.What == WhatHandler:
 		return "This has failed in " + about + ":"
 	case t.What == WhatDelayed:
 		return "A delivery of " + about + ", does not get through:"
@@ -205,7 +208,18 @@ func (n *Notice) open(l *letter, p *Person) {
 			l.Closing = append(l.Closing, n.Title(task)+": "+n.Links.Action(task.Case, task.Action))
 		}
 	}
-	l.Closing = append(l.Closing, "You are told of it once a day until it is over, and once when it is.")
+	l.Closing = append(l.Closing, t.again())
+}
+
+// again says when people are told of it again.
+func (t *Trouble) again() string {
+	switch {
+	case t.Once:
+		return "You are told of it this once."
+	case t.What == WhatHandler:
+		return "You are told of it once a day as long as the case warns of it, and once if these steps run without a fault."
+	}
+	return "You are told of it once a day until it is over, and once when it is."
 }
 
 // prospects says how it goes on with a delivery that is still tried.
@@ -241,6 +255,10 @@ func (n *Notice) help(p *Person) string {
 		return fmt.Sprintf(`Save {"state": "active"} to %s to have it started again, or {"state": "canceled"} to give it up.`, n.Links.Case(c.ID))
 	case t.What == WhatUnstarted:
 		return "Those who administer the route can have it started again or cancel it" + named(t.Menders) + "."
+	case t.What == WhatHandler && p.Mends:
+		return "The step was undone, and the case has gone on without it. Nothing tries it again: do by hand what it was to do, and correct the route."
+	case t.What == WhatHandler:
+		return "The step was undone, and the case has gone on without it. Those who administer the route can correct the route" + named(t.Menders) + "."
 	case t.What == WhatSlow && p.Mends:
 		return fmt.Sprintf(`Its log says what it waits for. Save {"state": "canceled"} to %s to end it, and what it runs.`, n.Links.Case(c.ID))
 	case t.What == WhatSlow:
