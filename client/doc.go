@@ -8,6 +8,8 @@
 //	if err != nil { … }
 //	started, err := c.Start(ctx, client.NewCase{Route: "bug", Title: "The printer is on fire"})
 //
+// What has no method of its own is a [Client.Call] of the operations of /openapi.json.
+//
 // # Errors
 //
 // What the server refuses is a [*Problem], with the faults of the document at their

@@ -100,3 +100,21 @@ func ExampleClient_Cases() {
 	}
 	// Output: 13 The printer is on fire
 }
+
+// What has no method of its own is a call of the OpenAPI document.
+func ExampleClient_Call() {
+	server := aServer()
+	defer server.Close()
+	c, err := client.New(client.Profile{URL: server.URL, User: "ann", Password: "an app password"}, client.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, err := c.Call(context.Background(), client.Call{Path: "/dav/Workflow/Cases/.contents"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(answer.Status, answer.Header.Get("Content-Type"))
+	// Output: 200 application/json
+}

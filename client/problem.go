@@ -112,6 +112,9 @@ func (c *Client) problem(resp *http.Response) error {
 	if resp.StatusCode == http.StatusUnauthorized {
 		return p
 	}
+	if resp.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTP request to an HTTPS server") {
+		return &UnreachableError{URL: c.URL(), Err: p, What: "the server speaks TLS on this port: try https://"}
+	}
 	return &UnreachableError{
 		URL: c.URL(), Err: p,
 		What: fmt.Sprintf("answers %q, and not as a Flowdrive server does: look whether the address is right, and what a proxy before the server says", resp.Status),

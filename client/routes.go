@@ -88,17 +88,28 @@ func (c *Client) PutRoute(ctx context.Context, file string, document []byte, o P
 	return putForForm[Route](ctx, c, o.request(routes+file, document))
 }
 
-// Denied reports whether a case that is completed has come to a state that denies what it
-// asked for.
-func (c *Client) Denied(ctx context.Context, of Case) (bool, error) {
-	if of.Status == "" || of.State != "completed" && of.State != "closed" {
-		return false, nil
+// StateType returns the type that the state of a case has in its route now: normal, complete,
+// denied, cancelled or failed. It is empty if the case is in no state, or if the user may not
+// see the route.
+func (c *Client) StateType(ctx context.Context, of Case) (string, error) {
+	if of.Status == "" {
+		return "", nil
 	}
 	r, err := c.Route(ctx, of.Route)
 	if IsSlug(err, "not-found") {
-		return false, nil // who sees a case need not see its route
+		return "", nil // who sees a case need not see its route
 	}
-	return r.States[of.Status].Type == "denied", err
+	return r.States[of.Status].Type, err
+}
+
+// Denied reports whether a case that is completed has come to a state that denies what it
+// asked for.
+func (c *Client) Denied(ctx context.Context, of Case) (bool, error) {
+	if of.State != "completed" && of.State != "closed" {
+		return false, nil
+	}
+	kind, err := c.StateType(ctx, of)
+	return kind == "denied", err
 }
 
 // Overview is the server at a glance, as the user sees it.

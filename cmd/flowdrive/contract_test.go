@@ -133,6 +133,39 @@ func (s *inProcess) furnish() furnished {
 	return f
 }
 
+// target returns the address of something on the drive that a path of the OpenAPI document means.
+func (f *furnished) target(path string) string {
+	values := map[string]string{
+		"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{entry}": f.entry, "{team}": "ops", "{task}": f.id + ".close",
+		"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{mail}": "none", "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{year}": "2012", "{month}": "11", "{path}": "plans/hall.txt", "{token}": f.token,
+	}
+	special := map[string][2]string{ // by path: what stands for a parameter there
+		"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
+		"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
+		"/dav/Account/CalendarLinks/{name}":                 {"{name}", "phone.json"},
+		"/dav/Workflow/Worklist/Done/{task}.json":           {"{task}", f.done},
+		"/dav/Workflow/Worklist/Team/{team}/{task}.json":    {"{task}", f.teamTask},
+		"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
+		"/dav/Workflow/Archive/{year}/{month}/{id}":         {"{id}", f.past},
+		"/dav/Workflow/Archive/{year}/{month}/{id}.json":    {"{id}", f.past},
+		"/attachfs/view/{uuid}":                             {"{uuid}", f.attachment},
+		"/attachfs/download/{uuid}":                         {"{uuid}", f.attachment},
+		"/dav/Admin/Teams/{party}.json":                     {"{party}", "ops"},
+		"/dav/Admin/Holds/{name}":                           {"{name}", "quiet.json"},
+		"/attachfs/{id}/{file}":                             {"{file}", "more.csv"},
+		"/dav/Workflow/Routes/{route}/{file}":               {"{file}", "drop.txt"},
+		"/dav/Workflow/Routes/{route}/Board/{state}":        {"{route}", "bug"},
+		"/dav/Workflow/Routes/{route}/Board/{state}/{card}": {"{route}", "bug"},
+	}
+	if at, ok := special[path]; ok {
+		path = strings.ReplaceAll(path, at[0], at[1])
+	}
+	for name, value := range values {
+		path = strings.ReplaceAll(path, name, value)
+	}
+	return path
+}
+
 // delivering starts a case that has something to send, and returns its id.
 func (s *inProcess) delivering() string {
 	s.Helper()
@@ -309,28 +342,6 @@ func TestOpenAPIAndServer(t *testing.T) {
 			t.Fatalf("the description: %d", description.Code)
 		}
 		o := newOpenAPI(t, description.Body.Bytes())
-		values := map[string]string{
-			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{entry}": f.entry, "{team}": "ops", "{task}": f.id + ".close",
-			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{mail}": "none", "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{year}": "2012", "{month}": "11", "{path}": "plans/hall.txt", "{token}": f.token,
-		}
-		special := map[string][2]string{ // by path: what stands for a parameter there
-			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
-			"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
-			"/dav/Account/CalendarLinks/{name}":                 {"{name}", "phone.json"},
-			"/dav/Workflow/Worklist/Done/{task}.json":           {"{task}", f.done},
-			"/dav/Workflow/Worklist/Team/{team}/{task}.json":    {"{task}", f.teamTask},
-			"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
-			"/dav/Workflow/Archive/{year}/{month}/{id}/":        {"{id}", f.past},
-			"/dav/Workflow/Archive/{year}/{month}/{id}.json":    {"{id}", f.past},
-			"/attachfs/view/{uuid}":                             {"{uuid}", f.attachment},
-			"/attachfs/download/{uuid}":                         {"{uuid}", f.attachment},
-			"/dav/Admin/Teams/{party}.json":                     {"{party}", "ops"},
-			"/dav/Admin/Holds/{name}":                           {"{name}", "quiet.json"},
-			"/attachfs/{id}/{file}":                             {"{file}", "more.csv"},
-			"/dav/Workflow/Routes/{route}/{file}":               {"{file}", "drop.txt"},
-			"/dav/Workflow/Routes/{route}/Board/{state}/":       {"{route}", "bug"},
-			"/dav/Workflow/Routes/{route}/Board/{state}/{card}": {"{route}", "bug"},
-		}
 		bodies := map[string]string{
 			"/dav/Workflow/Schedule/{name}":                  `{"type": "cron", "route": "bug", "hour": "22"}`,
 			"/dav/Workflow/Routes/{route}.yaml":              "states: {a: {type: start}}\nactions: {begin: {trigger: init}}\n",
@@ -345,13 +356,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 			"/clock":                                         `{"advance": "PT1H"}`,
 		}
 		for _, path := range o.paths() {
-			target := path
-			if at, ok := special[path]; ok {
-				target = strings.ReplaceAll(target, at[0], at[1])
-			}
-			for name, value := range values {
-				target = strings.ReplaceAll(target, name, value)
-			}
+			target := f.target(path)
 			body, given := bodies[path]
 			if !given {
 				body = `{}`
@@ -467,6 +472,18 @@ func newOpenAPI(t *testing.T, text []byte) *openAPI {
 func (o *openAPI) paths() (out []string) {
 	for _, m := range o.doc.Get("paths").Members {
 		out = append(out, m.Key)
+	}
+	return out
+}
+
+// operations returns the method and path of each operation.
+func (o *openAPI) operations() (out []string) {
+	for _, p := range o.paths() {
+		for _, m := range members(o.doc.At("paths", p)) {
+			if method := strings.ToUpper(m); slices.Contains([]string{"GET", "PUT", "POST", "DELETE", "OPTIONS"}, method) {
+				out = append(out, method+" "+p)
+			}
+		}
 	}
 	return out
 }
