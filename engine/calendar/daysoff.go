@@ -54,6 +54,13 @@ func readDaysOff(key daysKey, data []byte, zones schedule.Zones) daysOff {
 	return d
 }
 
+// DaysOff returns the spans that a calendar excludes from an entry of that zone, as read at now:
+// what recurs ends ten years later. Without zones there is UTC alone. An error is of kind Invalid.
+func DaysOff(data []byte, zone string, zones schedule.Zones, now time.Time) ([]schedule.Span, error) {
+	d := readDaysOff(daysKeyOf([32]byte{}, zone, now), data, zones)
+	return d.Spans, d.Fault
+}
+
 // daysOffCache keeps what was read. It never goes stale.
 type daysOffCache struct {
 	mu   sync.Mutex

@@ -108,11 +108,16 @@ func (s *session) outcome(ctx context.Context, c client.Case) error {
 	case "failed":
 		return codedError{fmt.Errorf("case %d has failed; flowdrive show %d says why", c.ID, c.ID), exitFailed}
 	}
-	denied, err := s.Denied(ctx, c)
-	if err == nil && denied {
-		err = codedError{fmt.Errorf("case %d was denied: it is %s", c.ID, c.Status), exitDenied}
+	kind, err := s.StateType(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case kind == "denied":
+		return codedError{fmt.Errorf("case %d was denied: it is %s", c.ID, c.Status), exitDenied}
+	case kind == "cancelled":
+		return codedError{fmt.Errorf("case %d was canceled: it is %s", c.ID, c.Status), exitCanceled}
 	}
-	return err
+	return nil
 }
 
 func (e *Env) cases() *cobra.Command {

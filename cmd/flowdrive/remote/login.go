@@ -108,8 +108,9 @@ func (s *session) keep(ctx context.Context, with *client.Client, p client.Profil
 	if err := profiles.Save(s.profileName(), p); err != nil {
 		return err
 	}
-	// The app password that this one replaces is of no use to anyone.
-	if before.Secret != "" && before.User == p.User && before.URL == p.URL {
+	// The app password that this one replaces is of no use to anyone. If it is gone, this one has
+	// its name.
+	if before.Secret != "" && before.Secret != p.Secret && before.User == p.User && before.URL == p.URL {
 		if err := with.DeleteSecret(ctx, before.Secret); err != nil && !client.IsSlug(err, "not-found") {
 			return err
 		}

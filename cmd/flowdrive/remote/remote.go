@@ -136,6 +136,9 @@ type session struct {
 	in  *bufferedInput
 	err io.Writer
 	now time.Time // the server's, as soon as somebody has asked
+
+	zone      *time.Location // the user's own, or nil
+	zoneAsked bool
 }
 
 // action is what a command does.

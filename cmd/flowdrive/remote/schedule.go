@@ -28,7 +28,8 @@ func (e *Env) ScheduleCommands() []*cobra.Command {
 	}
 }
 
-const entryNames = "An entry is named by its UUID, its given name, or its title if no other has it."
+// EntryNames says how commands take a schedule entry.
+const EntryNames = "An entry is named by its UUID, its given name, or its title if no other has it."
 
 func (e *Env) scheduleList() *cobra.Command {
 	c := output.Formats(&cobra.Command{
@@ -45,7 +46,7 @@ func (e *Env) scheduleList() *cobra.Command {
 			if s.Format != "" {
 				continue
 			}
-			next := s.when(ctx, entry.Next)
+			next := s.next(ctx, &entry)
 			if entry.Paused {
 				next = "paused"
 			}
@@ -54,7 +55,7 @@ func (e *Env) scheduleList() *cobra.Command {
 				return err
 			}
 			items[i].Alarm = failed
-			items[i].Cells = []string{entry.ID()[:8], entry.Title, entry.Route, entry.Description, next, last}
+			items[i].Cells = []string{entry.ID()[:8], entry.Title, entry.Route, words(&entry, s.userZone(ctx)), next, last}
 		}
 		return s.Show([]string{"entry", "title", "route", "when", "next", "last outcomes"}, items)
 	})
@@ -86,7 +87,7 @@ func (s *session) lastOutcomes(ctx context.Context, entry client.Entry) (text st
 func (e *Env) scheduleShow() *cobra.Command {
 	c := output.Formats(&cobra.Command{
 		Use: "show ENTRY", Short: "Show a schedule entry and what became of its instants",
-		Long: "Shows a schedule entry and what became of its newest instants. " + entryNames, Args: cobra.ExactArgs(1),
+		Long: "Shows a schedule entry and what became of its newest instants. " + EntryNames, Args: cobra.ExactArgs(1),
 	})
 	c.ValidArgsFunction = e.completeWith((*session).entryNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
@@ -101,8 +102,8 @@ func (e *Env) scheduleShow() *cobra.Command {
 			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: entry.ID()}})
 		}
 		lines := []string{
-			orNone(entry.Title), "route    " + entry.Route, "when     " + entry.Description,
-			"next     " + orNone(s.when(ctx, entry.Next)), "entry    " + entry.ID(),
+			orNone(entry.Title), "route    " + entry.Route, "when     " + words(&entry, s.userZone(ctx)),
+			"next     " + orNone(s.next(ctx, &entry)), "entry    " + entry.ID(),
 		}
 		if entry.Paused {
 			lines = append(lines, "paused   "+orNone(entry.Note))
@@ -169,8 +170,9 @@ type newEntry struct {
 	XAttrs map[string]any `json:"xattrDict,omitempty"`
 }
 
-// fires sets when the entry fires: by its crontab line, by a length of time, at an instant.
-func (n *newEntry) fires(every, at string) error {
+// fires sets when the entry fires: by its crontab line, by a length of time, at an instant of
+// that zone unless it has an offset.
+func (n *newEntry) fires(every, at string, zone *time.Location) error {
 	switch {
 	case n.Spec != "" && (every != "" || at != ""):
 		return errors.New("give one of --cron, --every and --at; --every and --at go together, too")
@@ -192,12 +194,6 @@ func (n *newEntry) fires(every, at string) error {
 			return errors.New("--zone counts for --cron and --at only")
 		}
 		return nil
-	}
-	zone := time.UTC
-	if n.Zone != "" {
-		if zone = new(clock.Zones).Zone(n.Zone); zone == nil {
-			return fmt.Errorf("--zone: %q is not a time zone of the IANA database, such as Europe/Berlin", n.Zone)
-		}
 	}
 	instant, ok := clock.ParseMoment(at, zone)
 	if !ok {
@@ -234,6 +230,22 @@ func unit(number, name string) string {
 	return number + name
 }
 
+// zoneOf returns the time zone of --at: that of --zone, else the one that the user has chosen,
+// else UTC.
+func (s *session) zoneOf(ctx context.Context, name, at string) (*time.Location, error) {
+	if at == "" {
+		return time.UTC, nil
+	}
+	if name == "" {
+		return cmp.Or(s.ownZone(ctx), time.UTC), nil
+	}
+	if zone := new(clock.Zones).Zone(name); zone != nil {
+		s.zone, s.zoneAsked = zone, true // it is said in the zone in which it was typed
+		return zone, nil
+	}
+	return nil, fmt.Errorf("--zone: %q is not a time zone of the IANA database, such as Europe/Berlin", name)
+}
+
 func (e *Env) scheduleAdd() *cobra.Command {
 	var n newEntry
 	var settings []string
@@ -255,7 +267,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
 	flags.StringVar(&every, "every", "", "how long it is from one case to the next, as 15m, 1d or PT15M")
 	flags.StringVar(&at, "at", "", "when it starts the only case, or with --every the first, as 2026-12-01 08:00")
-	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin, also of --at (default: UTC)")
+	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin (default: UTC, and of --at the one of your me.json)")
 	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
 	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
 	flags.StringVar(&file, "file", "", "a file with the entry")
@@ -264,12 +276,16 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	c.ValidArgsFunction = e.completeWith((*session).routeNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
 		var document []byte
+		var zone *time.Location
 		switch {
 		case file != "" && len(args) == 0 && n.Spec == "" && every == "" && at == "":
 			document, err = s.document(file)
 		case file == "" && len(args) == 1:
 			n.Route = args[0]
-			if err = n.fires(every, at); err != nil {
+			if zone, err = s.zoneOf(ctx, n.Zone, at); err == nil {
+				err = n.fires(every, at, zone)
+			}
+			if err != nil {
 				err = s.env.Usage(err)
 			} else if n.XAttrs, err = s.values(settings); err == nil {
 				document, err = json.Marshal(n)
@@ -301,7 +317,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		if s.Format != "" {
 			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: entry.ID()}})
 		}
-		if err := s.say("%s; next %s", output.Clean(entry.Description), orNone(s.when(ctx, entry.Next))); err != nil || dryRun {
+		if err := s.say("%s; next %s", output.Clean(words(&entry, s.userZone(ctx))), orNone(s.next(ctx, &entry))); err != nil || dryRun {
 			return err
 		}
 		return s.Line("%s", entry.ID())
@@ -310,7 +326,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 
 func (e *Env) entryCommand(name, short string) *cobra.Command {
 	var note string
-	c := &cobra.Command{Use: name + " ENTRY...", Short: short, Long: short + ". " + entryNames, Args: cobra.MinimumNArgs(1)}
+	c := &cobra.Command{Use: name + " ENTRY...", Short: short, Long: short + ". " + EntryNames, Args: cobra.MinimumNArgs(1)}
 	if name == "pause" {
 		c.Flags().StringVarP(&note, "message", "m", "", "why, for who looks at it")
 	}
@@ -340,7 +356,7 @@ func (s *session) tellEntry(ctx context.Context, entry client.Entry, command str
 		if err != nil {
 			return err
 		}
-		return s.say("%s goes on; next %s", title, orNone(s.when(ctx, now.Next)))
+		return s.say("%s goes on; next %s", title, orNone(s.next(ctx, &now)))
 	}
 	for o, err := range s.Occurrences(ctx, entry.UUID) {
 		switch {
@@ -369,7 +385,7 @@ func (e *Env) backfill() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backfill ENTRY FROM TO", Short: "Start the cases of past instants of an entry",
 		Long: "Starts the cases of the instants from FROM until before TO. An instant that has had a case gets\n" +
-			"no other. " + entryNames,
+			"no other. " + EntryNames,
 		Example: "  flowdrive schedule backfill Nightly 2026-11-01 2026-11-08", Args: cobra.ExactArgs(3),
 	}
 	c.ValidArgsFunction = e.completeWith((*session).entryNames)
@@ -384,7 +400,7 @@ func (e *Env) backfill() *cobra.Command {
 
 func (e *Env) scheduleRm() *cobra.Command {
 	c := &cobra.Command{
-		Use: "rm ENTRY...", Short: "Delete schedule entries", Long: "Deletes schedule entries. " + entryNames, Args: cobra.MinimumNArgs(1),
+		Use: "rm ENTRY...", Short: "Delete schedule entries", Long: "Deletes schedule entries. " + EntryNames, Args: cobra.MinimumNArgs(1),
 	}
 	c.ValidArgsFunction = e.completeWith((*session).entryNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {

@@ -2,8 +2,12 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
+
+	"flowdrive/client"
+	"flowdrive/internal/clock"
 )
 
 // serverTime returns the time of the server, which is asked once.
@@ -19,15 +23,71 @@ func (s *session) serverTime(ctx context.Context) time.Time {
 	return now
 }
 
-// when returns a time: on a terminal as people say it, else in RFC 3339.
+// when returns a time: on a terminal as people say it, else in RFC 3339. One that the drive has
+// in UTC is shown in the user's zone.
 func (s *session) when(ctx context.Context, t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return ""
 	}
-	if !s.Terminal {
-		return t.Format(time.RFC3339)
+	if s.Terminal {
+		return relative(t.Sub(s.serverTime(ctx)))
 	}
-	return relative(t.Sub(s.serverTime(ctx)))
+	shown := *t
+	if t.Location() == time.UTC {
+		shown = t.In(s.userZone(ctx))
+	}
+	return shown.Format(time.RFC3339)
+}
+
+// next returns when an entry fires next: if its words are times of day, in the zone of these.
+func (s *session) next(ctx context.Context, entry *client.Entry) string {
+	if entry.Next != nil && !s.Terminal && (entry.Type == "cron" || entry.Type == "crontab") {
+		return entry.Next.Format(time.RFC3339)
+	}
+	return s.when(ctx, entry.Next)
+}
+
+// ownZone returns the time zone that the user has chosen in me.json, which is asked once, or nil.
+func (s *session) ownZone(ctx context.Context) *time.Location {
+	if s.zoneAsked {
+		return s.zone
+	}
+	s.zoneAsked = true
+	var me struct {
+		Timezone string `json:"timezone"` // may be null
+	}
+	text, err := s.Me(ctx)
+	if err != nil || json.Unmarshal(text, &me) != nil {
+		return nil // the times stand for themselves
+	}
+	s.zone = new(clock.Zones).Zone(me.Timezone)
+	return s.zone
+}
+
+// userZone returns the time zone in which the user is shown times: that of me.json, else that of
+// this machine, else UTC.
+func (s *session) userZone(ctx context.Context) *time.Location {
+	if zone := s.ownZone(ctx); zone != nil {
+		return zone
+	}
+	if zone := new(clock.Zones).Zone(s.env.Zone()); zone != nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// words returns when an entry fires, in words. The only instant of an entry that has one is in
+// that zone.
+func words(entry *client.Entry, zone *time.Location) string {
+	if entry.Type != "simple" || entry.Next == nil {
+		return entry.Description
+	}
+	at := entry.Next.In(zone)
+	name := zone.String()
+	if short, _ := at.Zone(); short == "UTC" {
+		name = short // for all of its other names
+	}
+	return fmt.Sprintf("Once at %s (%s)", at.Format("2006-01-02 15:04"), name)
 }
 
 // relative returns how far a time is, as "in 3 days" or "2 hours ago".
