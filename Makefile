@@ -64,6 +64,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
 e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm, litmus
 	@e2e/run.sh
 
+.PHONY: e2e-nodes
+e2e-nodes: ## litmus and the clients on three nodes behind HAProxy, which picks one at random for each request
+	@e2e/nodes.sh
+
 .PHONY: browser
 browser: ## the pages in Debian's chromium, with axe-core at every stop
 	@.ci/browser.sh
@@ -90,6 +94,11 @@ cover: ## coverage by function, and of the whole; cover.prof for "go tool cover 
 .PHONY: bench
 bench: build ## the table of figures, each beside its limit (ARGS="--short --only P1,P4 --json FILE")
 	go run ./internal/bench --program ./flowdrive $(ARGS)
+
+.PHONY: bench-river
+bench-river: ## dist/river, for P15: make bench ARGS="--river dist/river"
+	@mkdir -p dist
+	cd internal/bench/river && go build -o ../../../dist/river .
 
 .PHONY: bench-compare
 bench-compare: ## two files of "make bench ARGS='--json FILE'" beside each other (OLD=FILE NEW=FILE)

@@ -23,6 +23,9 @@ steps=0
 failures=0
 skips=0
 
+# shellcheck source=e2e/cluster.sh
+. "$root/e2e/cluster.sh"
+
 # ---- steps
 
 ok() {
@@ -113,6 +116,7 @@ clean_up() {
 		end_session
 	fi
 	unmount_all
+	nodes_end
 	if [[ -n $server_pid ]]; then
 		kill -KILL "$server_pid" 2>/dev/null || true
 		wait "$server_pid" 2>/dev/null || true
@@ -149,6 +153,10 @@ start() {
 	fi
 	port=${port:-$(free_port)}
 	base=http://127.0.0.1:$port
+	if [[ -n ${FLOWDRIVE_NODES:-} ]]; then
+		nodes_start "$@"
+		return
+	fi
 	FLOWDRIVE_ADMIN_PASSWORD=$admin_password \
 		"$binary" serve --addr "127.0.0.1:$port" --data "$data" "$@" >>"$work/server.log" 2>&1 </dev/null &
 	server_pid=$!
@@ -166,6 +174,10 @@ start() {
 
 # stop asks the server to end, waits, and sets $stopped to its exit code.
 stop() {
+	if [[ -n ${FLOWDRIVE_NODES:-} ]]; then
+		nodes_stop
+		return
+	fi
 	# shellcheck disable=SC2034 # the script that asked reads it
 	stopped=0
 	kill -TERM "$server_pid"

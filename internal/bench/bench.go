@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,13 @@ type Config struct {
 	// "" is the system's for temporary files.
 	Dir string
 
+	// Stock is how many entries and timers are stored for P18, and how many cases for P19;
+	// 0 is a million. P19 has 10 KB of contents for each.
+	Stock int
+
+	// River is the file of the program that is made of internal/bench/river, "" for none.
+	River string
+
 	// Program is the file of the program that "serve" is started of, as a
 	// process of its own. "" leaves out what needs one.
 	Program string
@@ -53,10 +61,13 @@ type size struct {
 	adds       int           // entries added one by one (P8)
 	instants   int           // seconds in which something is due (P11)
 	perSecond  int           // entries due in each
+	ahead      int           // seconds in which entries are put before the first is due (P17)
 	growth     []int         // cases stored, ascending (P12)
 	startsEach int           // cases started in a round (P12)
 	steady     time.Duration // load before memory is read (P13)
 	starts     int           // of a process (P14)
+	stock      int           // of entries, of timers and of cases (P18, P19)
+	large      int           // bytes of each content (P19)
 }
 
 func (c *Config) size() size {
@@ -64,13 +75,15 @@ func (c *Config) size() size {
 		return size{
 			rounds: 1, round: 100 * time.Millisecond, cases: 64, members: 200, entries: 2_000, timers: 1_000, fires: 200, idle: 200 * time.Millisecond,
 			stored: 1_000, wakes: 1, adds: 50,
-			instants: 2, perSecond: 4, growth: c.stocks(), startsEach: 50, steady: 2 * time.Second, starts: 1,
+			instants: 2, perSecond: 4, ahead: 3, growth: c.stocks(), startsEach: 50, steady: 2 * time.Second, starts: 1,
+			stock: 500, large: 100_000,
 		}
 	}
 	return size{
 		rounds: 5, round: 2 * time.Second, cases: 20_000, members: 10_000, entries: 1_000_000, timers: 1_000_000, fires: 20_000, idle: time.Minute,
 		stored: 1_000_000, wakes: 15, adds: 2_000,
-		instants: 25, perSecond: 8, growth: c.stocks(), startsEach: 2_000, steady: time.Minute, starts: 5,
+		instants: 25, perSecond: 8, ahead: 10, growth: c.stocks(), startsEach: 2_000, steady: time.Minute, starts: 5,
+		stock: cmp.Or(c.Stock, 1_000_000), large: 1_000_000,
 	}
 }
 
@@ -97,6 +110,11 @@ func figures() []figure {
 		{"P12", workGrowth, measureGrowth},
 		{"P13", "memory", measureMemory},
 		{"P14", "start of the program", measureReady},
+		{"P15", workShared, measureShared},
+		{"P16", workNodes, measureNodes},
+		{"P17", workFired, measureFired},
+		{"P18", workResting, measureResting},
+		{"P19", workCopy, measureCopy},
 	}
 }
 

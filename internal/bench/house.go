@@ -15,6 +15,8 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/server"
 	"flowdrive/store"
+	"flowdrive/store/postgres"
+	"flowdrive/store/relational"
 	"flowdrive/store/sqlite"
 )
 
@@ -79,7 +81,7 @@ actions:
 // house is an engine over its store in a data folder, wired as the program
 // wires it, without the HTTP above.
 type house struct {
-	store  *sqlite.DB
+	stats  func() relational.Stats // of its store
 	engine *engine.Engine
 	clock  engine.Clock
 	by     identity.Principal
@@ -91,6 +93,7 @@ type houseOptions struct {
 	observer engine.Observer
 	clock    engine.Clock                  // nil: the machine's
 	wrap     func(store.Store) store.Store // puts something between engine and store
+	postgres string                        // the address of the database; "": SQLite in the data folder
 }
 
 // unlimited is more than any figure stores.
@@ -108,16 +111,14 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 			err = errors.Join(err, h.close())
 		}
 	}()
-	if h.store, err = sqlite.Open(ctx, filepath.Join(data, databaseFile), sqlite.Options{}); err != nil {
+	store, err := h.openStore(ctx, data, o.postgres)
+	if err != nil {
 		return nil, err
 	}
-	h.stop = append(h.stop, h.store.Close)
-	h.start(ctx, h.store.Run)
 	blobs, err := attach.Open(filepath.Join(data, contentsFolder))
 	if err != nil {
 		return nil, err
 	}
-	var store store.Store = h.store
 	if o.wrap != nil {
 		store = o.wrap(store)
 	}
@@ -143,6 +144,26 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 	}
 	h.by = h.engine.Accounts.Principal(h.engine.Accounts.PartyID(caller))
 	return h, nil
+}
+
+// openStore opens the database and runs it until close.
+func (h *house) openStore(ctx context.Context, data, address string) (store.Store, error) {
+	if address != "" {
+		db, err := postgres.Open(ctx, postgres.Options{Address: address, Node: "bench", Now: time.Now})
+		if err != nil {
+			return nil, err
+		}
+		h.stop, h.stats = append(h.stop, db.Close), db.Stats
+		h.start(ctx, db.Run)
+		return db, nil
+	}
+	db, err := sqlite.Open(ctx, filepath.Join(data, databaseFile), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	h.stop, h.stats = append(h.stop, db.Close), func() relational.Stats { return db.Stats().Stats }
+	h.start(ctx, db.Run)
+	return db, nil
 }
 
 // start runs a service until the house is closed.

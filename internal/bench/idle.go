@@ -27,9 +27,9 @@ func measureIdle(ctx context.Context, r *run) (_ []Row, err error) {
 	defer func() { err = errors.Join(err, h.close()) }()
 	const calm = 3 * time.Second // in which a start comes to rest
 	pause(ctx, calm)
-	ran, cpu, begin := h.store.Stats().Statements, processCPU(), time.Now()
+	ran, cpu, begin := h.stats().Statements, processCPU(), time.Now()
 	pause(ctx, r.idle)
-	ran, cpu = h.store.Stats().Statements-ran, processCPU()-cpu
+	ran, cpu = h.stats().Statements-ran, processCPU()-cpu
 	share := 100 * cpu.Seconds() / time.Since(begin).Seconds()
 	return []Row{
 		atMost("idle for "+r.idle.String()+" with both millions", measured(Statements, float64(ran)), nil, 0),

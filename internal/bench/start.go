@@ -29,7 +29,7 @@ func measureStart(ctx context.Context, r *run) (_ []Row, err error) {
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
 
-	before := h.store.Stats()
+	before := h.stats()
 	var ids atomic.Int64
 	ids.Store(limit.reserved)
 	bare := limit.callers(callers)
@@ -52,7 +52,7 @@ func measureStart(ctx context.Context, r *run) (_ []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	stats := h.store.Stats()
+	stats := h.stats()
 	units := float64(stats.Units - before.Units)
 	return []Row{
 		atLeast("start a case, one action, completed; 32 callers", rates(got[0]), rates(got[1]), 0.5).
@@ -94,7 +94,7 @@ func (r *run) limitOfStart(ctx context.Context) (*bareWriter, [][]op, error) {
 // unitsOfStart starts and completes a case, and returns what is written of it
 // each time.
 func (h *house) unitsOfStart(ctx context.Context, data string) ([][]op, error) {
-	began := h.store.Stats().Units
+	began := h.stats().Units
 	id, err := h.startCase(ctx, routeOnce)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (h *house) unitsOfStart(ctx context.Context, data string) ([][]op, error) {
 	if err := h.perform(ctx, id, "finish"); err != nil {
 		return nil, err
 	}
-	if n := h.store.Stats().Units - began; n != 2 {
+	if n := h.stats().Units - began; n != 2 {
 		return nil, fmt.Errorf("a case that is started and completed takes %d commits, not 2", n)
 	}
 	finished, err := rowsOf(ctx, data, id)

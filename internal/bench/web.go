@@ -57,6 +57,9 @@ func dialAll(ctx context.Context, addr string, undo *cleanup) ([]*connection, er
 // given.
 func skipped(work, why string) []Row { return []Row{{Work: work, Verdict: Skipped, Note: why}} }
 
+// schedulePath is where an entry is made that the server names.
+const schedulePath = "/dav/Workflow/Schedule/request"
+
 const workPut = "PUT of a schedule entry, 32 connections"
 
 // measurePut is P4: PUT of schedule entries, and of the same bytes to plain
@@ -107,7 +110,7 @@ func measurePut(ctx context.Context, r *run) (_ []Row, err error) {
 func puts(conns []*connection, body []byte) round {
 	return func(ctx context.Context, d time.Duration) (sample, error) {
 		return load(ctx, len(conns), d, func(_ context.Context, caller int) error {
-			return conns[caller].do(http.MethodPut, "/dav/Workflow/Schedule/request", body, http.StatusCreated)
+			return conns[caller].do(http.MethodPut, schedulePath, body, http.StatusCreated)
 		})
 	}
 }

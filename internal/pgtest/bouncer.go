@@ -81,13 +81,17 @@ default_pool_size = 3
 // freePort returns a port of this machine on which nobody listens.
 func freePort(tb testing.TB) int {
 	tb.Helper()
-	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	port, err := unusedPort(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port //nolint:errcheck // it is TCP
-	if err := l.Close(); err != nil {
-		tb.Fatal(err)
-	}
 	return port
+}
+
+func unusedPort(ctx context.Context) (int, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close() //nolint:errcheck // it is TCP
 }

@@ -35,26 +35,45 @@ const ownScript = `exec 3<&0; "$0" -D "$1/data" -k "$1" >>"$1/log" 2>&1 3<&- & p
 // PostgreSQL, unless tests are to run on it.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
-	s := newServer(tb)
-	ctx := context.WithoutCancel(tb.Context())
-	lines := fmt.Sprintf("listen_addresses='127.0.0.1'\nport=%d\nfsync=off\nfull_page_writes=off\nmax_connections=100\nshared_buffers=32MB\n%s\n", s.Port, strings.Join(settings, "\n"))
-	refuse(tb, initialize(ctx, s.dir, lines))
-	s.Run(tb)
+	s, err := Launch(context.WithoutCancel(tb.Context()), append([]string{"fsync=off", "full_page_writes=off", "shared_buffers=32MB"}, settings...)...)
+	refuse(tb, err)
+	tb.Cleanup(func() { _ = s.Close() })
 	s.Execute(tb, "postgres", "CREATE DATABASE flow")
 	return s
 }
 
-// newServer returns a server without files.
-func newServer(tb testing.TB) *Server {
-	tb.Helper()
-	dir, err := os.MkdirTemp("", "flowdrive-pg-") //nolint:usetesting // its name is too long for a socket
+// Launch makes and starts a server for a program that is not a test. It waits for the disk
+// unless a setting says otherwise. The caller closes it. It returns ErrMissing if the
+// machine has no PostgreSQL.
+func Launch(ctx context.Context, settings ...string) (*Server, error) {
+	s, err := newServer(ctx)
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &Server{dir: dir, Port: freePort(tb)}
-	tb.Cleanup(s.Kill)
-	return s
+	lines := fmt.Sprintf("listen_addresses='127.0.0.1'\nport=%d\nmax_connections=100\n%s\n", s.Port, strings.Join(settings, "\n"))
+	if err = initialize(ctx, s.dir, lines); err == nil {
+		err = s.run(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// newServer returns a server without files.
+func newServer(ctx context.Context) (*Server, error) {
+	dir, err := os.MkdirTemp("", "flowdrive-pg-")
+	if err != nil {
+		return nil, err
+	}
+	port, err := unusedPort(ctx)
+	return &Server{dir: dir, Port: port}, err
+}
+
+// Close kills the server if it runs, and removes its files.
+func (s *Server) Close() error {
+	s.Kill()
+	return os.RemoveAll(s.dir)
 }
 
 // Dir is the folder of the server; data/ in it has its files.
@@ -81,14 +100,15 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 // they yield.
 func (s *Server) Execute(tb testing.TB, database, query string) []string {
 	tb.Helper()
-	values, err := s.query(tb.Context(), database, query)
+	values, err := s.Query(tb.Context(), database, query)
 	if err != nil {
 		tb.Fatalf("%s: %v", query, err)
 	}
 	return values
 }
 
-func (s *Server) query(ctx context.Context, database, query string) (values []string, err error) {
+// Query does the same without a test.
+func (s *Server) Query(ctx context.Context, database, query string) (values []string, err error) {
 	c, err := pgconn.Connect(ctx, s.Address(database))
 	if err != nil {
 		return nil, err
@@ -106,12 +126,18 @@ func (s *Server) query(ctx context.Context, database, query string) (values []st
 // until what it has left behind is gone.
 func (s *Server) Run(tb testing.TB) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), time.Minute)
+	if err := s.run(context.WithoutCancel(tb.Context())); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (s *Server) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		running, stop, err := launch(context.WithoutCancel(ctx), s.dir, ownScript)
 		if err != nil {
-			tb.Fatal(err)
+			return err
 		}
 		ended := make(chan struct{})
 		s.stop, s.ended = stop, ended
@@ -120,12 +146,12 @@ func (s *Server) Run(tb testing.TB) {
 			close(ended)
 		}()
 		if s.answers(ctx) {
-			return
+			return nil
 		}
 		s.Kill()
 		if ctx.Err() != nil {
 			log, err := os.ReadFile(filepath.Join(s.dir, "log"))
-			tb.Fatalf("PostgreSQL does not answer: %v\n%s", err, log)
+			return fmt.Errorf("PostgreSQL does not answer: %w\n%s", errors.Join(ctx.Err(), err), log)
 		}
 	}
 }
@@ -135,7 +161,7 @@ func (s *Server) answers(ctx context.Context) bool {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if _, err := s.query(ctx, "postgres", "SELECT 1"); err == nil {
+		if _, err := s.Query(ctx, "postgres", "SELECT 1"); err == nil {
 			return true
 		}
 		select {
@@ -150,16 +176,21 @@ func (s *Server) answers(ctx context.Context) bool {
 
 // Signal sends a signal to the server, if it runs: SIGINT stops it, SIGKILL kills it.
 func (s *Server) Signal(signal syscall.Signal) error {
-	pid, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+	pid, err := s.Process()
 	if err != nil {
 		return err
 	}
-	first, _, _ := strings.Cut(string(pid), "\n")
-	id, err := strconv.Atoi(first)
+	return syscall.Kill(pid, signal)
+}
+
+// Process returns the id of the process that the server's others are children of.
+func (s *Server) Process() (int, error) {
+	file, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return syscall.Kill(id, signal)
+	first, _, _ := strings.Cut(string(file), "\n")
+	return strconv.Atoi(first)
 }
 
 // Kill kills the server if it runs, and waits until it is gone.
@@ -185,7 +216,11 @@ func (s *Server) end(signal syscall.Signal) {
 func (s *Server) Replica(tb testing.TB) *Server {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())
-	r := newServer(tb)
+	r, err := newServer(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = r.Close() })
 	as, err := unprivileged(r.dir)
 	if err != nil {
 		tb.Fatal(err)

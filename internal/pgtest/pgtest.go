@@ -98,12 +98,13 @@ func newDatabase(tb testing.TB, template string) string {
 	return address(name)
 }
 
-var errMissing = errors.New("PostgreSQL is not installed")
+// ErrMissing says that the machine has no PostgreSQL.
+var ErrMissing = errors.New("PostgreSQL is not installed")
 
 func refuse(tb testing.TB, err error) {
 	tb.Helper()
 	switch {
-	case errors.Is(err, errMissing) && !Wanted():
+	case errors.Is(err, ErrMissing) && !Wanted():
 		tb.Skip("PostgreSQL is not installed")
 	case err != nil:
 		tb.Fatal(err)
@@ -152,7 +153,7 @@ func binary(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", errMissing
+		return "", ErrMissing
 	}
 	return path, nil
 }
