@@ -116,6 +116,10 @@ func TestConflictIsKept(t *testing.T) {
 		t.Fatal(rec.Code, rec.Body)
 	}
 	check("If-Match")
+	if rec := d.ask(t, "sam PUT "+at, "User-Agent: davfs2/1.6.1", "If-None-Match: *", "> "+mine); rec.Code != 412 {
+		t.Fatal(rec.Code, rec.Body)
+	}
+	check("If-None-Match")
 	if rec := d.ask(t, "ann LOCK /dav/Workflow/Schedule/a@sam.json", `> <lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>`); rec.Code != 200 {
 		t.Fatal(rec.Code, rec.Body)
 	}
@@ -128,6 +132,15 @@ func TestConflictIsKept(t *testing.T) {
 	}
 	if got := read("a.json"); !strings.Contains(got, "nothing at this address") {
 		t.Errorf("what a script sends is kept: %s", got)
+	}
+	d.ask(t, "sam PUT /dav/Workflow/Schedule/b.json", "> "+mine)
+	for _, method := range []string{"COPY", "MOVE"} { // a client asks its user whether to overwrite
+		if rec := d.ask(t, "sam "+method+" /dav/Workflow/Schedule/b.json", "User-Agent: gvfs/1.50.3", "Destination: "+at, "Overwrite: F"); rec.Code != 412 {
+			t.Fatal(rec.Code, rec.Body)
+		}
+	}
+	if rec := d.ask(t, "sam GET /dav/Workflow/Schedule/Rejected/", "User-Agent: gvfs/1.50.3"); rec.Code != 404 {
+		t.Errorf("a question whether something is there leaves %s", rec.Body)
 	}
 }
 

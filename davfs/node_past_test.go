@@ -102,7 +102,7 @@ func TestUnsavedIsKept(t *testing.T) {
 		{"a condition", "davfs2/1.6.1", `If-Match: "other"`, "mine", false, 412, "mine", "If-Match"},
 		{"a large one", "davfs2/1.6.1", `If-Match: "other"`, large, false, 412, "-", "If-Match"},
 		{"an empty one", "davfs2/1.6.1", "", "", true, 423, "", ""},
-		{"a question whether it is there", "davfs2/1.6.1", "If-None-Match: *", "mine", false, 412, "", ""},
+		{"a new file where there is one", "davfs2/1.6.1", "If-None-Match: *", "mine", false, 412, "mine", "If-None-Match"},
 		{"by a script", "curl/8.5.0", "", "mine", true, 423, "", ""},
 	} {
 		d := newTestDrive(t)

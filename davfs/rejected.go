@@ -66,15 +66,19 @@ func (p *putRequest) storedText(ctx context.Context) string {
 	return fmt.Sprintf("\nStored there now, since %s:\n\n%s\n", about.modified.UTC().Format(timeInNotes), text)
 }
 
-// asksWhetherThere reports whether a condition failed by which clients learn that
-// something is there: to ask the user whether to overwrite it.
+// asksWhetherThere reports whether a COPY or MOVE was to overwrite nothing, and something
+// is there: what it was to bring is still where it comes from, and clients ask the user.
 func (x *request) asksWhetherThere(refusal error) bool {
 	h := x.r.Header
-	return errs.Is(refusal, errs.Precondition) && h.Get("If-Match") == "" && h.Get("If") == "" && h.Get("If-Unmodified-Since") == ""
+	return x.transferBy != "" && errs.Is(refusal, errs.Precondition) && h.Get("If-Match") == "" && h.Get("If") == "" && h.Get("If-Unmodified-Since") == ""
 }
 
-// rejectMove keeps why something of the workflow was not moved.
+// rejectMove keeps why something of the workflow was not moved, unless it was to
+// overwrite nothing: clients ask their user then.
 func (t *transfer) rejectMove(refusal error) {
+	if errs.Is(refusal, errs.Precondition) && !t.overwrite {
+		return
+	}
 	if _, isResource := t.source.(movable); !t.move || !isResource || !t.mounted() || !t.to.inWorkflow() || !told(refusal) {
 		return
 	}

@@ -101,12 +101,21 @@ on_a_mount() {
 	eventually "  it is gone" answers 404 GET "/dav/Documents/admin/$name/"
 }
 
+# documented COMMAND: the line of docs/mounting.md that begins so, for this server, with $m.
+documented() {
+	sed -n "s/.*\`\($1 [^\`]*\)\`.*/\1/p" "$root/docs/mounting.md" | head -n 1 |
+		sed -e "s|http://127.0.0.1:8080|$base|g; s|/mnt/flow|$m|g; s|obscure secret|obscure $admin_password|; s|\$PWD|$work|g"
+}
+
 if has rclone 'rclone mount' && has fusermount3 'rclone mount' && has_fuse 'rclone mount'; then
 	m=$work/rclone
 	mkdir -p "$m"
-	succeeds "rclone mounts the drive" rclone mount w: "$m" --vfs-cache-mode writes --vfs-write-back 0s --dir-cache-time 1s \
-		--cache-dir "$work/rclone-cache" --daemon --daemon-wait 10s --log-file "$work/rclone.log" --log-level INFO
+	succeeds "rclone mounts the drive by the line of the manual" bash -c "$(documented 'rclone mount') \
+		--cache-dir '$work/rclone-cache' --daemon --daemon-wait 10s --log-file '$work/rclone.log' --log-level INFO"
 	on_a_mount rclone "$m"
+	fails "  is told of a wrong entry" cp "$work/wrong.json" "$m/Workflow/Schedule/wrong.json"
+	succeeds "    of which nothing is stored" answers 404 GET "$schedule/wrong.json"
+	eventually "    and finds the reasons" sh -c "grep -q /minutes '$m'/Workflow/Schedule/Rejected/*wrong.json.txt"
 	succeeds "  unmounts" fusermount3 -u "$m"
 fi
 
@@ -115,15 +124,17 @@ if has mount.davfs davfs2 && has_fuse davfs2; then
 	mkdir -p "$m"
 	install -d -o root -g davfs2 -m 775 "$work/davfs-cache"
 	chmod 711 "$work"
-	# The readdir of newer kernels wants more than the default buf_size.
-	# Locks come with a later version of the drive.
+	# The settings of the manual, and what a script needs beside them.
 	(
 		umask 077
 		printf '%s/dav/ admin %s\n' "$base" "$admin_password" >"$work/secrets"
-		printf '%s\n' "secrets $work/secrets" "cache_dir $work/davfs-cache" 'ask_auth 0' 'use_locks 0' 'delay_upload 0' \
-			'if_match_bug 0' 'buf_size 1024' 'dir_refresh 1' 'file_refresh 1' 'gui_optimize 0' >"$work/davfs2.conf"
+		{
+			printf '%s\n' "secrets $work/secrets" "cache_dir $work/davfs-cache" 'ask_auth 0'
+			sed -n '/^`flow.conf` for davfs2/,/^`cp`/s/^    //p' "$root/docs/mounting.md"
+		} >"$work/flow.conf"
 	)
-	succeeds "davfs2 mounts the drive" mount -t davfs -o "conf=$work/davfs2.conf,uid=0,gid=0,file_mode=644,dir_mode=755" "$base/dav/" "$m"
+	expect "the manual has settings for davfs2" 5 "$(grep -c -E '^(dir_refresh|file_refresh|delay_upload|use_locks|buf_size) ' "$work/flow.conf")"
+	succeeds "davfs2 mounts the drive by the line of the manual" bash -c "$(documented 'mount -t davfs')"
 	on_a_mount davfs2 "$m"
 	printf 'one\n' >"$m/Documents/admin/plan.txt"
 	eventually "  saves a document" answers 200 GET /dav/Documents/admin/plan.txt

@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/change"
+	"flowdrive/engine/status"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -70,7 +71,7 @@ func appendOccurrences(dst []byte, rows []store.Occurrence) []byte {
 		o := &rows[i]
 		list[i] = occurrenceForm{
 			Instant: o.Instant.UTC().Format(time.RFC3339), Outcome: o.Outcome,
-			LagSeconds: max(o.FiredAt.Sub(o.Instant), 0).Seconds(), FiredAt: o.FiredAt.UTC().Format(time.RFC3339),
+			LagSeconds: status.LagSeconds(o), FiredAt: o.FiredAt.UTC().Format(time.RFC3339),
 		}
 		if o.Reason != "" {
 			list[i].Reason = &o.Reason

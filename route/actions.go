@@ -154,7 +154,7 @@ func (c *compiler) checkAction(a *Action, v document.Value) {
 	}
 	typ, _ := str(v.Get("type"))
 	if slices.Contains(actionTypes(), a.Name) && typ != a.Name {
-		c.faults.Add(v.Node, v.Pointer+"/type", errs.CodeConflict, "must be %s: an action may have the name of a type only if it is of that type", a.Name)
+		c.faults.Add(v.Node, v.Pointer+"/type", errs.CodeConflict, "must be %s: an action may have the name of a type only if it is of that type; write type: %s, or give the action another name", a.Name, a.Name)
 	}
 	if c.inTransition[a.Name] {
 		for _, key := range transitionExcludes() {

@@ -214,7 +214,7 @@ func TestFaults(t *testing.T) {
 		{name: "unknown to", old: "to: done", new: "to: doen", want: []string{`9:41 /actions/finish/to: "doen" is not a state of this route; did you mean "done"? (not-found)`}},
 		{name: "time without timeout", old: "role: clerk", new: "trigger: time", want: []string{`9:11 /actions/finish/timeout: is required with trigger: time (required)`}},
 		{name: "message without label", old: "role: clerk", new: "trigger: message", want: []string{`9:11 /actions/finish/message: is required with trigger: message: the label to wait for (required)`}},
-		{name: "name of a type", old: "finish: {", new: "resolve: {type: approve, ", want: []string{`9:12 /actions/resolve/type: must be resolve: an action may have the name of a type only if it is of that type (conflict)`}},
+		{name: "name of a type", old: "finish: {", new: "resolve: {type: approve, ", want: []string{`9:12 /actions/resolve/type: must be resolve: an action may have the name of a type only if it is of that type; write type: resolve, or give the action another name (conflict)`}},
 		{name: "unknown role", old: "role: clerk", new: "role: [clerk, clerc], allowed: [clark, 'user:', 'group:x', 'team:a b']", want: []string{
 			`9:38 /actions/finish/role/1: "clerc" is not a role of this route; did you mean "clerk"? (not-found)`,
 			`9:56 /actions/finish/allowed/0: must be a role of the route, user:<name>, team:<name>, everyone or readers, and "clark" is not one; did you mean "clerk"? (not-found)`,

@@ -60,7 +60,7 @@ func structureFaults(root *document.Node) []errs.Fault {
 	var out []errs.Fault
 	for _, f := range r.findings[:min(len(r.findings), mostFaults)] {
 		if f.key != "" {
-			f.Detail += document.Hint(f.key, f.known)
+			f.Detail += fieldSlips[f.of].Hint(f.key, f.known)
 		}
 		out = append(out, f.Fault)
 	}
@@ -81,6 +81,7 @@ type structureReader struct {
 type finding struct {
 	errs.Fault
 	key   string
+	of    string // the definition of the schema that the object belongs to
 	known []string
 }
 
@@ -103,7 +104,7 @@ func (r *structureReader) read(e *jsonschema.ValidationError) {
 		// The validator reports these at a place that it overwrites; names
 		// are judged by checkNames.
 	case *kind.AdditionalProperties:
-		r.unknown(at, pointer, keys(rule.Get("properties")))
+		r.unknown(at, pointer, definition(e.SchemaURL), keys(rule.Get("properties")))
 	case *kind.Required:
 		for _, key := range k.Missing {
 			r.add(at, document.Pointer(pointer, key), errs.CodeRequired, "is required")
@@ -123,7 +124,7 @@ func (r *structureReader) read(e *jsonschema.ValidationError) {
 }
 
 // unknown notes the keys of an object that the schema does not know.
-func (r *structureReader) unknown(at *document.Node, pointer string, known []string) {
+func (r *structureReader) unknown(at *document.Node, pointer, of string, known []string) {
 	for i := range at.Members {
 		m := &at.Members[i]
 		if slices.Contains(known, m.Key) {
@@ -131,10 +132,7 @@ func (r *structureReader) unknown(at *document.Node, pointer string, known []str
 		}
 		f := finding{
 			Fault: errs.Fault{Pointer: document.Pointer(pointer, m.Key), Code: errs.CodeUnknownField, Detail: "is not a known field", Line: m.Line, Column: m.Column},
-			key:   m.Key, known: known,
-		}
-		if m.Key == "from" && slices.Contains(known, "in") { // it resembles form
-			f.Detail, f.key = f.Detail+"; the states in which an action can be performed are its in", ""
+			key:   m.Key, of: of, known: known,
 		}
 		r.findings = append(r.findings, f)
 	}
@@ -189,7 +187,7 @@ func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.No
 	case *kind.Type:
 		return errs.CodeType, explainType(k, at)
 	case *kind.Enum:
-		return explainEnum(k, at)
+		return explainEnum(k, at, typeSlips[definition(e.SchemaURL)])
 	case *kind.Const:
 		return errs.CodeRange, fmt.Sprintf("must be %v", k.Want)
 	case *kind.Pattern:
@@ -263,7 +261,7 @@ func explainWanted(types []string) string {
 	return alternatives(want)
 }
 
-func explainEnum(k *kind.Enum, at *document.Node) (errs.Code, string) {
+func explainEnum(k *kind.Enum, at *document.Node, slips document.Slips) (errs.Code, string) {
 	var want []string
 	for _, w := range k.Want {
 		if text, ok := w.(string); ok {
@@ -273,7 +271,7 @@ func explainEnum(k *kind.Enum, at *document.Node) (errs.Code, string) {
 	if at.Kind != document.String {
 		return errs.CodeType, fmt.Sprintf("must be %s, not %s", alternatives(want), at.Kind)
 	}
-	return errs.CodeRange, fmt.Sprintf("must be %s, not %q%s", alternatives(want), clip(at.Text), document.Hint(at.Text, want))
+	return errs.CodeRange, fmt.Sprintf("must be %s, not %q%s", alternatives(want), clip(at.Text), slips.Hint(at.Text, want))
 }
 
 func explainRange(rule, at *document.Node) string {

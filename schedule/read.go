@@ -170,7 +170,7 @@ func (r *reader) readType() {
 		known = append(known, string(t.of))
 	}
 	if !slices.Contains(known, text) {
-		v.Fail(errs.CodeRange, "must be one of %s, not %q%s", strings.Join(known, ", "), text, document.Hint(text, known))
+		v.Fail(errs.CodeRange, "must be one of %s, not %q%s", strings.Join(known, ", "), text, typeSlips.Hint(text, known))
 		return
 	}
 	r.entry.Type = Type(text)
@@ -194,7 +194,7 @@ func (r *reader) readKnown() {
 			member.Fail(errs.CodeUnknownField, "is a field of the type %q, not of %q%s", of, r.entry.Type, document.Hint(key, known))
 			continue
 		}
-		member.Fail(errs.CodeUnknownField, "is not a known field%s", document.Hint(key, known))
+		member.Fail(errs.CodeUnknownField, "is not a known field%s", fieldSlips.Hint(key, known))
 	}
 }
 

@@ -90,7 +90,11 @@ func (r *reader) readInterval() (ok bool) {
 	}
 	switch {
 	case first.Node == nil:
-		r.get("minutes").Fail(errs.CodeRequired, "is required, or another of weeks, days, hours, minutes, seconds")
+		total := ""
+		if given := r.get("interval"); given.Given() && given.Node.Kind == document.Number {
+			total = `; the server computes "interval" of them: did you mean "seconds": ` + errs.Clip(given.Node.Text, 60) + "?"
+		}
+		r.get("minutes").Fail(errs.CodeRequired, "is required, or another of weeks, days, hours, minutes, seconds%s", total)
 		return false
 	case ok && (total < 1 || total > maxInterval):
 		first.Fail(errs.CodeRange, "makes an interval of %d seconds; it must be from 1 to %d", total, int64(maxInterval))

@@ -27,13 +27,13 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		return err
 	}
 	switch r.URL.Path {
-	case "/healthz", "/readyz", "/version", "/openapi.json":
+	case "/healthz", "/livez", "/readyz", "/version", "/openapi.json":
 		if err := takesNoQuery(r); err != nil {
 			return err
 		}
 	}
 	switch r.URL.Path {
-	case "/healthz":
+	case "/healthz", "/livez":
 		return reply(x, r, "text/plain; charset=utf-8", []byte("ok\n"))
 	case "/readyz":
 		return s.ready(x, r)

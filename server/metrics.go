@@ -58,7 +58,7 @@ func areaOf(path string) area {
 	switch first {
 	case "dav":
 		return driveArea(rest)
-	case "healthz", "readyz", "version":
+	case "healthz", "livez", "readyz", "version":
 		return areaProbe
 	case "metrics":
 		return areaMetrics

@@ -39,6 +39,9 @@ func TestDispatch(t *testing.T) {
 		{x, "GET", "/healthz", anonymous, 200, "ok\n"},
 		{x, "HEAD", "/healthz", anonymous, 200, ""},
 		{x, "POST", "/healthz", anonymous, 405, "method"},
+		{x, "GET", "/livez", anonymous, 200, "ok\n"},
+		{x, "HEAD", "/livez", anonymous, 200, ""},
+		{x, "POST", "/livez", anonymous, 405, "method"},
 		{x, "GET", "/readyz", anonymous, 200, "ready\n"},
 		{x, "GET", "/version", anonymous, 200, `{"name":"flowdrive","version":"1.2.3"}` + "\n"},
 		{x, "PUT", "/version", anonymous, 405, "method"},
@@ -84,6 +87,7 @@ func TestDispatch(t *testing.T) {
 
 		// What no resource of the server's own asks for.
 		{x, "GET", "/healthz?x", "", 400, "bad-parameter"},
+		{x, "GET", "/livez?verbose", "", 400, "bad-parameter"},
 		{x, "GET", "/readyz?verbose=1", "", 400, "bad-parameter"},
 		{x, "GET", "/version?x=y", "", 400, "bad-parameter"},
 		{x, "GET", "/openapi.json?format=yaml", "", 400, "bad-parameter"},
@@ -285,7 +289,7 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("%d %s; want 200 and the parts", resp.Code, resp.Body)
 	}
 	x.draining.Store(true)
-	for target, want := range map[string]int{"/healthz": 200, "/version": 200, "/readyz": 503, "/dav/": 503, "/clock": 503, "/dav/..": 400} {
+	for target, want := range map[string]int{"/healthz": 200, "/livez": 200, "/version": 200, "/readyz": 503, "/dav/": 503, "/clock": 503, "/dav/..": 400} {
 		resp := x.do(request("GET", target, ""))
 		if resp.Code != want || want == 503 && resp.Header().Get("Retry-After") == "" {
 			t.Errorf("%s while draining: %d, %v; want %d", target, resp.Code, resp.Header(), want)

@@ -155,12 +155,12 @@ func (s *Standby) Run(ctx context.Context, l net.Listener) error {
 }
 
 func (s *Standby) serve(w http.ResponseWriter, r *http.Request) {
-	switch probe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"; {
-	case r.URL.Path == "/healthz":
+	switch alive := r.URL.Path == "/healthz" || r.URL.Path == "/livez"; {
+	case alive:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "ok\n") // who asked has gone if it fails
 		return
-	case isSpare(r) && !probe:
+	case isSpare(r) && r.URL.Path != "/readyz":
 		w.Header().Set("Connection", "close")
 		WriteError(w, r, s.unavailable("This node has too many connections."))
 		return

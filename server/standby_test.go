@@ -111,6 +111,7 @@ func TestStandbyPassesOn(t *testing.T) {
 		{"GET /dav/x HTTP/1.1", "", "\r\nETag: \"7\"\r\n"},
 		{"PROPPATCH /dav/x HTTP/1.1", "", "HTTP/1.1 423 Ann has locked it until noon.\r\n"},
 		{"GET /healthz HTTP/1.1", "", "ok\n"},
+		{"GET /livez HTTP/1.1", "", "ok\n"},
 	} {
 		if got := ask(tt.head, tt.body); !strings.Contains(got, tt.want) {
 			t.Errorf("%.80s: got\n%s\nwhich has no\n%s", tt.head, got, tt.want)

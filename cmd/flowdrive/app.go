@@ -82,6 +82,9 @@ func openApp(ctx context.Context, s *settings, logTo io.Writer) (_ *app, err err
 	if err != nil {
 		return nil, err
 	}
+	if fault := s.adminPasswordFault(); fault != "" && !s.existing {
+		return nil, usageError{errors.New(fault)} // before anything is made
+	}
 	a := &app{settings: s, level: newLogLevel(level)}
 	a.log = newLogger(logTo, a.level)
 	if a.unlock, err = lockFolder(s.data); err != nil {
@@ -283,10 +286,8 @@ func (a *app) found(ctx context.Context) error {
 			password = store.NewUUID().String()[:20]
 			a.password = password
 		}
-		if judge := a.judge(); judge != nil && a.password == "" {
-			if fault := judge(password, string(engine.Admin)); fault != "" {
-				return usageError{fmt.Errorf("%sADMIN_PASSWORD: the password of admin %s", environmentPrefix, fault)}
-			}
+		if fault := adminPasswordFault(); fault != "" && a.sandbox == nil && a.password == "" {
+			return usageError{errors.New(fault)}
 		}
 		if hash, err = server.HashPassword(password); err != nil {
 			return fmt.Errorf("the administrator's password: %w", err)
@@ -305,6 +306,20 @@ func (a *app) found(ctx context.Context) error {
 	}
 	a.founded, err = a.engine.Found(ctx, a.clock.Now(), hash, documents)
 	return err
+}
+
+// adminPasswordFault says what is wrong with the password that the environment has for
+// the user admin of a new data folder, or returns "".
+func adminPasswordFault() string {
+	const name = environmentPrefix + "ADMIN_PASSWORD"
+	given := os.Getenv(name)
+	if given == "" {
+		return ""
+	}
+	if fault := password.Fault(given, string(engine.Admin)); fault != "" {
+		return name + ": the password of admin " + fault
+	}
+	return ""
 }
 
 // judge says which passwords users may have: in a sandbox, in which nothing is real, any.

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -54,12 +56,16 @@ func configCheckCommand() *cobra.Command {
 		Short: "Check the settings without starting the server",
 		Long: "Checks the command line, the environment and the configuration file as \"serve\" would,\n" +
 			"and prints every fault with its place. A variable FLOWDRIVE_… that is not a setting is a\n" +
-			"fault here. Nothing is made or changed. Exits with 0 if all is well, else with 78.",
+			"fault here, and so is FLOWDRIVE_ADMIN_PASSWORD if the first start would not take it.\n" +
+			"Nothing is made or changed. Exits with 0 if all is well, else with 78.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			wrong := s.faults(cmd)
 			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
 				wrong = errors.Join(wrong, configError{errors.New(text)})
+			}
+			if fault := s.adminPasswordFault(); fault != "" {
+				wrong = errors.Join(wrong, configError{errors.New(fault)})
 			}
 			if wrong != nil {
 				return wrong
@@ -70,6 +76,19 @@ func configCheckCommand() *cobra.Command {
 	}
 	s.register(cmd.Flags())
 	return cmd
+}
+
+// adminPasswordFault says what the first start would find wrong with the password of
+// admin; "" if it would not look at it, because there are users already, or in a sandbox.
+// Whether a database on PostgreSQL has users is not asked.
+func (s *settings) adminPasswordFault() string {
+	if s.sandbox != "" || s.database.address != "" {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(s.data, databaseName)); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return adminPasswordFault()
 }
 
 // faults reads the settings and returns everything that is wrong with them.

@@ -7,6 +7,7 @@ package main
 const rightsOfMoves = `
 #                                           adm own mem pla sta dep str nob
 /healthz
+/livez
 /readyz
 /version
 /openapi.json

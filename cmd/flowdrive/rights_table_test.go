@@ -22,6 +22,7 @@ const rightsTable = `
 
 # ---- what is the same for all
 /healthz
+/livez
 /readyz
 /version
 /openapi.json

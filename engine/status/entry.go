@@ -204,6 +204,10 @@ func (e *Entry) writeFailures(p *page) {
 // lag is how long after its instant an occurrence was dealt with.
 func lag(o *store.Occurrence) time.Duration { return max(o.FiredAt.Sub(o.Instant), 0) }
 
+// LagSeconds returns how long after its instant an occurrence was dealt with, in seconds
+// rounded to milliseconds.
+func LagSeconds(o *store.Occurrence) float64 { return math.Round(lag(o).Seconds()*1000) / 1000 }
+
 // lateBy writes a lag in words.
 func lateBy(d time.Duration) string {
 	switch {
@@ -265,7 +269,7 @@ func (e *Entry) JSON() []byte {
 		o := &e.Occurrences[i]
 		f.Occurrences[i] = occurrenceForm{
 			Instant: e.Zone.instant(o.Instant), Outcome: o.Outcome, Reason: orNull(o.Reason),
-			LagSeconds: math.Round(lag(o).Seconds()*1000) / 1000, Life: orNull(o.State), FiredAt: e.Zone.instant(o.FiredAt),
+			LagSeconds: LagSeconds(o), Life: orNull(o.State), FiredAt: e.Zone.instant(o.FiredAt),
 		}
 		if o.CaseID != 0 {
 			f.Occurrences[i].Case = &o.CaseID

@@ -220,7 +220,7 @@ next:
 // Hint returns "; did you mean X?" for the word of known that is most like the
 // given one, or "" if none is like it.
 func Hint(word string, known []string) string {
-	best, distance := "", 3
+	best, distance := "", min((len(word)+1)/3, 2)+1
 	sorted := append([]string(nil), known...)
 	sort.Strings(sorted)
 	for _, k := range sorted {
@@ -234,27 +234,32 @@ func Hint(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// editDistance is Levenshtein's, cut off for long words, which are near to
-// nothing.
+// editDistance is Levenshtein's, in which two neighbours that have changed places count
+// once, cut off for long words, which are near to nothing.
 func editDistance(a, b string) int {
 	const long = 64
 	if len(a) > long || len(b) > long {
 		return long
 	}
-	row := make([]int, len(b)+1)
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
+		next := make([]int, len(b)+1)
+		next[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
+			next[j] = min(row[j], next[j-1]) + 1
+			if a[i-1] == b[j-1] {
+				next[j] = min(next[j], row[j-1])
+			} else {
+				next[j] = min(next[j], row[j-1]+1)
 			}
-			diagonal, row[j] = row[j], cost
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

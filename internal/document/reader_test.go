@@ -87,8 +87,10 @@ func TestHintNamesTheNearestName(t *testing.T) {
 		"triger":  `; did you mean "trigger"?`,
 		"Timeout": `; did you mean "timeout"?`,
 		"titel":   `; did you mean "title"?`,
+		"ttile":   `; did you mean "title"?`,
 		"xyz":     "",
 		"":        "",
+		"at":      "", // one letter of two is not a slip of the finger
 	} {
 		if got := document.Hint(word, known); got != want {
 			t.Errorf("Hint(%q) = %q, want %q", word, got, want)

@@ -1,0 +1,91 @@
+package route
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+)
+
+// TestSlips: words of other workflow languages are answered with those of this one.
+func TestSlips(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ at, write, want string }{
+		{"action", `when: "true"`, `/actions/go/when: is not a known field; did you mean "guard"? An action with, say, guard:`},
+		{"action", `if: "true"`, `/actions/go/if: is not a known field; did you mean "guard"?`},
+		{"action", `If: "true"`, `/actions/go/If: is not a known field; did you mean "guard"?`},
+		{"action", `every: P1D`, `/actions/go/every: is not a known field; an action is performed by itself after its "timeout"`},
+		{"action", `interval: 60`, `/actions/go/interval: is not a known field; an action is performed by itself`},
+		{"action", `due: P1D`, `/actions/go/due: is not a known field; did you mean "dueIn"?`},
+		{"action", `next: done`, `/actions/go/next: is not a known field; did you mean "to"?`},
+		{"action", `type: approved`, `/actions/go/type: must be approve, deny, cancel, restart or resolve, not "approved"; did you mean "approve"?`},
+		{"action", `type: auto`, `/actions/go/type: must be approve, deny, cancel, restart or resolve, not "auto"; that is a "trigger"`},
+		{"action", `trigger: approve`, `/actions/go/trigger: must be user, init, auto, time or message, not "approve"; that is a "type"`},
+		{"action", `from: [open]`, `/actions/go/from: is not a known field; the states in which an action can be performed are its in`},
+		{"action", `titel: Go`, `/actions/go/titel: is not a known field; did you mean "title"?`},
+		{"state", `final: true`, `/states/mid/final: is not a known field; did you mean "type: complete"?`},
+		{"state", `type: end`, `/states/mid/type: must be start, normal, complete, denied, cancelled or failed, not "end"; did you mean "complete"?`},
+		{"", `every: P1D`, `/every: is not a known field; when cases start by themselves is said by a schedule entry`},
+		{"", `fields: {}`, `/fields: is not a known field; did you mean "xattrs"?`},
+		{"", `access: {write: [sam]}`, `/access/write: is not a known field; did you mean "admin"?`},
+		{"", `roles: {clerk: {members: [sam]}}`, `/roles/clerk/members: is not a known field; did you mean "assign"?`},
+		{"", `timers: {late: {after: P1D}}`, `/timers/late/after: is not a known field; did you mean "limit"?`},
+	} {
+		in := map[string]string{tt.at: tt.write}
+		text := "states: {open: {type: start}, mid: {" + in["state"] + "}, done: {type: complete}}\n" +
+			"actions:\n  begin: {trigger: init}\n  go: {in: [open], allowed: [everyone], to: done" + strings.TrimSuffix(", "+in["action"], ", ") + "}\n" + in[""]
+		node, err := document.ParseYAML([]byte(text))
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		if _, _, err = Parse("x", node); err == nil || !strings.Contains(told(err), tt.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.write, told(err), tt.want)
+		}
+	}
+}
+
+// TestSlipsNameFields: what is advised can be written, and each word has one answer.
+func TestSlipsNameFields(t *testing.T) {
+	t.Parallel()
+	meant := regexp.MustCompile(`"([A-Za-z]+)(: [a-z]+)?"`)
+	for of, slips := range fieldSlips {
+		known := keys(structure().node.At("$defs", of, "properties"))
+		switch of {
+		case "":
+			known = append(keys(structure().node.Get("properties")), keys(structure().node.At("$defs", "action", "properties"))...)
+		case "access":
+			known = keys(structure().node.At("properties", "access", "properties"))
+		}
+		seen := map[string]bool{}
+		for words, says := range slips {
+			for word := range strings.FieldsSeq(words) {
+				if seen[word] || word != strings.ToLower(word) || of != "" && slices.Contains(known, word) {
+					t.Errorf("%q of %q is there twice, has capitals, or is a field", word, of)
+				}
+				seen[word] = true
+			}
+			question, _, _ := strings.Cut(says, "?")
+			for _, m := range meant.FindAllStringSubmatch(question, -1) {
+				if !slices.Contains(known, m[1]) && m[1] != "type" && m[1] != "trigger" {
+					t.Errorf("%q of %q is answered with %q, which is not a field", words, of, m[1])
+				}
+			}
+		}
+	}
+}
+
+func told(err error) string {
+	e, ok := errors.AsType[*errs.Error](err)
+	if !ok {
+		return ""
+	}
+	var out []string
+	for _, f := range e.Faults {
+		out = append(out, f.Pointer+": "+f.Detail)
+	}
+	return strings.Join(out, "\n")
+}
