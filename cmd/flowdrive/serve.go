@@ -29,6 +29,11 @@ func serveCommand() *cobra.Command {
 			if err := placed(cmd.Flags(), s.validate()); err != nil {
 				return err
 			}
+			if s.tlsCert != "" { // a mistake in its path founds no installation
+				if _, err := server.LoadCertificate(s.tlsCert, s.tlsKey); err != nil {
+					return err
+				}
+			}
 			listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", s.addr)
 			if err != nil {
 				return fmt.Errorf("listen: %w", err)
