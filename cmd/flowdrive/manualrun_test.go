@@ -16,17 +16,17 @@ var shellLine = regexp.MustCompile(`(?m)^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?(?:flo
 // notRun are the commands of pages that no test can do, by a piece of the first line of their
 // block, each with the reason.
 var notRun = map[string]string{
-	"README.md: make build":                              "it builds the program that all tests run; .ci builds it as the page says",
+	"README.md: make build":                              "it needs the whole repository, and minutes",
 	"README.md: make test":                               "it runs this test",
-	"docs/backup.md: litestream restore":                 "Litestream is not in the archives that the tests install from",
-	"docs/operate/cluster.md: $ flowdrive serve --db 'p": "two databases and a balancer: TestNodes does it with PostgreSQL",
-	"docs/operate/contents.md: export AWS_ACCESS_KEY_ID": "a bucket: TestContentsInBucket has one of its own",
-	"docs/operate/copy.md: flowdrive copy --from ./data": "a PostgreSQL server: TestCopy has one of its own",
-	"docs/operate/install.md: apt install":               "a machine with systemd: e2e/packages.sh installs the packages",
-	"docs/operate/install.md: skopeo copy":               "Docker: e2e/packages.sh looks into the image",
-	"docs/operate/install.md: install -m 755":            "a machine with systemd: e2e/install.sh does it in a folder",
+	"docs/backup.md: litestream restore":                 "Litestream is not among what the tests install",
+	"docs/operate/cluster.md: $ flowdrive serve --db 'p": "two databases and a pooler; TestNodesTakeOver has nodes on PostgreSQL",
+	"docs/operate/contents.md: export AWS_ACCESS_KEY_ID": "a bucket; TestContentsInABucket has one of its own",
+	"docs/operate/copy.md: flowdrive copy --from ./data": "a PostgreSQL server; TestCopyThereAndBack has one of its own",
+	"docs/operate/install.md: apt install":               "a machine with systemd; e2e/packages.sh has the package",
+	"docs/operate/install.md: skopeo copy":               "Docker; e2e/packages.sh unpacks the image",
+	"docs/operate/install.md: install -m 755":            "a machine with systemd, and root",
 	"docs/operate/install.md: systemctl edit":            "a machine with systemd",
-	"docs/start.md: printf '%s":                          "mounts are for root: e2e/clients.sh mounts with davfs2",
+	"docs/start.md: printf '%s":                          "mounts are for root; e2e/with-clients.sh mounts with davfs2",
 	"docs/notifications.md: flowdrive serve":             "it does not end; TestReadme starts servers in the same way",
 }
 
