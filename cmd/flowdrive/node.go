@@ -40,6 +40,7 @@ type databaseSettings struct {
 	nodeAddr     string
 	started      time.Time // when this node was
 	retries      int64     // how often the database did not answer
+	waiting      *postgres.Waiting
 }
 
 func (s *databaseSettings) register(flags *pflag.FlagSet) {
@@ -112,7 +113,7 @@ func (a *app) openPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := postgres.Options{Address: s.address, Direct: s.direct, Password: password, Node: name, Answer: answerWithin, Now: time.Now, Version: version(), Started: s.started, Retries: s.retries}
+	o := postgres.Options{Address: s.address, Direct: s.direct, Password: password, Node: name, Answer: answerWithin, Now: time.Now, Version: version(), Started: s.started, Retries: s.retries, Waiting: s.waiting}
 	if !a.settings.offline {
 		o.Offer = func(local net.Addr) (*postgres.Leader, error) { return a.offer(ctx, local) }
 	}
@@ -251,8 +252,9 @@ func serveNode(cmd *cobra.Command, s *settings, listener net.Listener) error {
 	n := &nodeServer{cmd: cmd, settings: s, log: newLogger(cmd.ErrOrStderr(), newLogLevel(level)), listener: &sharedListener{TCPListener: tcp}}
 	server.CatchLibraryLog(n.log)
 	n.because("The node is starting.")
-	n.settings.database.started = time.Now()
-	if !cmd.Flags().Changed("data") { // nothing that must stay is in it
+	n.settings.database.started, n.settings.database.waiting = time.Now(), &postgres.Waiting{}
+	defer func() { _ = n.settings.database.waiting.Close() }() // the server ends it otherwise
+	if !cmd.Flags().Changed("data") {                          // nothing that must stay is in it
 		if s.data, err = os.MkdirTemp("", "flowdrive-node-"); err != nil {
 			return closing(listener, fmt.Errorf("make a folder for what is on its way: %w", err))
 		}

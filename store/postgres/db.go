@@ -56,6 +56,10 @@ type Options struct {
 	Started time.Time // when the program was, which others are told
 	Retries int64     // how often the database had to be tried again, which others are told
 
+	// Waiting keeps the connection of a node that stands by; nil: each Open makes its own. All
+	// that are given it have the same addresses.
+	Waiting *Waiting
+
 	dialed *dialed // nil: connections are not closed together
 }
 
@@ -126,16 +130,22 @@ func LeaderOf(err error) *Leader {
 // answer.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
-	opts.dialed = &dialed{all: map[*impatient]bool{}}
+	kept, with := opts.Waiting.take()
+	if opts.dialed = with; with == nil {
+		opts.dialed = &dialed{all: map[*impatient]bool{}}
+	}
 	db := &DB{opts: opts, lost: make(chan struct{})}
 	db.DB = relational.New(dialect(), relational.Beside{Idle: db.keep})
-	if err := db.open(ctx); err != nil {
+	if err := db.open(ctx, kept); err != nil {
+		if kept != nil && !errors.Is(err, ErrStandby) {
+			_ = kept.Close(ctx) // it is useless anyway
+		}
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func (db *DB) open(ctx context.Context) error {
+func (db *DB) open(ctx context.Context, kept *pgconn.PgConn) error {
 	to, err := db.opts.config()
 	if err != nil {
 		return err
@@ -153,7 +163,13 @@ func (db *DB) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if db.tenure, err = takeTenure(ctx, session, db.opts); err != nil {
+	if kept != nil {
+		db.tenure, err = tenureBy(ctx, kept, session, db.opts)
+	}
+	if kept == nil || err != nil && !errors.Is(err, ErrStandby) { // the server may have ended the one that was kept
+		db.tenure, err = takeTenure(ctx, session, db.opts)
+	}
+	if err != nil {
 		return err
 	}
 	if err := migrate(ctx, db.opts.direct(), db.tenure.c); err != nil {

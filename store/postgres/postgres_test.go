@@ -141,6 +141,59 @@ func TestOneIsActive(t *testing.T) {
 	}
 }
 
+// TestStandbyKeepsItsConnection: a node that stands by looks again and again by one connection,
+// makes another one if the server has ended it, and becomes the active node by it.
+func TestStandbyKeepsItsConnection(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	first, err := Open(t.Context(), Options{Address: address, Node: "one", Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := &Waiting{}
+	opts := Options{Address: address, Node: "two", Now: time.Now, Waiting: waiting}
+	look := func() string {
+		if _, err := Open(t.Context(), opts); !errors.Is(err, ErrStandby) {
+			t.Fatalf("a second node: %v", err)
+		}
+		pids := query(t, address, `SELECT pid FROM pg_stat_activity WHERE application_name = 'flowdrive two' AND datname = current_database()`)
+		if len(pids) != 1 {
+			t.Fatalf("it has %d connections", len(pids))
+		}
+		return pids[0]
+	}
+	pid := look()
+	for range 3 {
+		if now := look(); now != pid {
+			t.Errorf("it has made another connection: %s after %s", now, pid)
+		}
+	}
+	query(t, address, `SELECT pg_terminate_backend(`+pid+`, 60000)`)
+	if pid = look(); pid == "" {
+		t.Error("it has no connection")
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const whoHasTheLock = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	for len(query(t, address, whoHasTheLock)) > 0 { // the server notices soon that the session has ended
+	}
+	second := node(t, opts)
+	if active := query(t, address, whoHasTheLock); active[0] != pid {
+		t.Errorf("the lock is held by %s, not by %s", active, pid)
+	}
+	if err := put(second, "a", "1"); err != nil {
+		t.Error(err)
+	}
+	second.lose(errors.New("enough"))
+	if err := put(second, "a", "2"); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("after it was lost: %v", err)
+	}
+	if err := waiting.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestWakesTooLate: a node whose lock was taken from it writes nothing and reads nothing,
 // whatever it believes.
 func TestWakesTooLate(t *testing.T) {

@@ -51,6 +51,11 @@ func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, err
 	if err := suits(pg, to); err != nil {
 		return nil, errors.Join(err, pg.Close(ctx))
 	}
+	return tenureBy(ctx, pg, to, o)
+}
+
+// tenureBy takes the lock by a connection. If that is ErrStandby, o.Waiting keeps it.
+func tenureBy(ctx context.Context, pg *pgconn.PgConn, to *pgconn.Config, o Options) (*tenure, error) {
 	t := &tenure{c: &conn{pg: pg, lost: func(error) {}}, now: o.Now}
 	t.heard(t.now())
 	taken, leader, err := t.look(ctx, o)
@@ -70,6 +75,9 @@ func takeTenure(ctx context.Context, to *pgconn.Config, o Options) (*tenure, err
 		err = failure("take the lock of the database", err)
 	default:
 		return t, nil
+	}
+	if errors.Is(err, ErrStandby) && o.Waiting.keep(pg, o.dialed) {
+		return nil, err
 	}
 	return nil, errors.Join(err, t.c.Close())
 }
