@@ -245,7 +245,11 @@ func (a *answer) isVisited() bool {
 	r := a.request
 	accept := r.Header["Accept"]
 	html := mediatype.Quality(accept, "text/html")
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && html > 0 && !strings.Contains(r.UserAgent(), "KIO/") &&
+	page := false // a form of the pages was sent
+	if x := exchangeOf(r.Context()); x != nil {
+		page = r.Method == http.MethodPost && x.area == areaPages
+	}
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead || page) && html > 0 && !strings.Contains(r.UserAgent(), "KIO/") &&
 		html > mediatype.Quality(accept, "application/problem+json", "application/json", "application/*", "text/plain")
 }
 

@@ -93,6 +93,9 @@ func (a *answer) appendHTML(dst []byte) []byte {
 		}
 		b.WriteString("</ul>\n")
 	}
+	if a.request.Method == "POST" {
+		b.WriteString("<p>Nothing was done. Go back in the browser: what you wrote is still there. Then send it again.</p>\n")
+	}
 	fmt.Fprintf(b, "<p>%d, request %s. <a href=\"/\">To the first page</a></p></main></html>\n", a.status, html.EscapeString(a.id))
 	return b.Bytes()
 }

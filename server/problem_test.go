@@ -418,3 +418,19 @@ func TestBrowsersReadPages(t *testing.T) {
 		}
 	}
 }
+
+// TestFormsThatAreRefusedGetAPage: a browser that has sent a form of the pages is answered
+// a page that says that nothing is lost, and not JSON.
+func TestFormsThatAreRefusedGetAPage(t *testing.T) {
+	t.Parallel()
+	for area, want := range map[area]string{areaPages: "text/html; charset=utf-8", areaDrive: "application/problem+json"} {
+		r := httptest.NewRequest(http.MethodPost, "/tasks", nil)
+		r.Header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, &exchange{area: area}))
+		w := httptest.NewRecorder()
+		WriteError(w, r, errs.New(errs.TooMany, "Too many."))
+		if got := w.Header().Get("Content-Type"); w.Code != http.StatusTooManyRequests || got != want || (area == areaPages) != strings.Contains(w.Body.String(), "what you wrote is still there") {
+			t.Errorf("area %v: %d %s %s, want %s", area, w.Code, got, w.Body, want)
+		}
+	}
+}

@@ -465,6 +465,9 @@ func drawAudit(x *visit) error {
 	if err != nil {
 		return absent()
 	}
+	if outcome := x.query.Get("outcome"); outcome != "" && outcome != "done" && outcome != "refused" {
+		return errs.New(errs.BadParameter, "outcome can be done or refused, not %q.", outcome)
+	}
 	a := &auditView{Date: date, Query: x.query.Get("q"), Outcome: x.query.Get("outcome"), File: adminPath + "Audit/" + date + ".jsonl"}
 	a.Before, a.After = "/admin/audit/"+day.AddDate(0, 0, -1).Format(time.DateOnly), "/admin/audit/"+day.AddDate(0, 0, 1).Format(time.DateOnly)
 	skip := 0

@@ -3,6 +3,8 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"flowdrive/internal/errs"
@@ -20,7 +22,7 @@ type refusal struct {
 	Faults []fault         `json:"errors"`
 	By     json.RawMessage `json:"performedBy"`
 	At     string          `json:"performedAt"`
-	After  int             `json:"retryAfter"` // seconds
+	After  int             `json:"-"` // seconds until it may work, 0: unknown
 }
 
 // fault is one fault of what was sent.
@@ -40,6 +42,9 @@ func readRefusal(a *driveAnswer) *refusal {
 		f = &refusal{Title: "Refused", Detail: "The drive has refused this.", Type: string(errs.Internal)}
 	}
 	f.Status = a.status
+	if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); err == nil {
+		f.After = seconds
+	}
 	f.Kind = errs.Kind(f.Type[strings.LastIndexByte(f.Type, ':')+1:])
 	f.place()
 	return f
@@ -68,6 +73,36 @@ func asProblem(err error) *errs.Error {
 		return e
 	}
 	return nil
+}
+
+// Advice says what to do about the refusal, "" if nothing helps that its detail does not
+// say.
+func (f *refusal) Advice() string {
+	switch f.Status {
+	case http.StatusConflict:
+		return "Look at how it stands now before you send anything again."
+	case http.StatusPreconditionFailed:
+		return "Somebody has changed it since it was shown: load the page in another tab and compare."
+	case http.StatusUnprocessableEntity:
+		if len(f.Faults) > 0 {
+			return "Mend what is marked, and send it again."
+		}
+	case http.StatusLocked:
+		return "Somebody else has it open: wait until it is closed there, then send it again."
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return waitAdvice(f.After)
+	case http.StatusInsufficientStorage:
+		return "Delete what is not needed any more, or ask an administrator for room, then send it again."
+	}
+	return ""
+}
+
+// waitAdvice says when to send a form again; 0 seconds: that is not known.
+func waitAdvice(seconds int) string {
+	if seconds <= 0 {
+		return "Wait a moment, then send it again."
+	}
+	return "Wait " + plural(seconds, "second") + ", then send it again."
 }
 
 // place says of each fault which field it is about: fields bear the names of the keys.

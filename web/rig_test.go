@@ -21,6 +21,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/account"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/server"
@@ -35,6 +36,9 @@ type rig struct {
 	clock  *clock.Sandbox
 	http   *httptest.Server
 	wall   func() time.Time // the machine's clock, as the engine asks it
+
+	refuses atomic.Pointer[errs.Error] // what the drive refuses the changes of pages with; nil: it does them
+	full    atomic.Pointer[errs.Error] // what there is no room for a form with; nil: there is
 
 	weighed atomic.Int64 // what the last form that was sent may hold in memory
 }
@@ -108,7 +112,13 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 	})
 	var s *server.Server
 	pages, err := New(Config{
-		Queries: EngineQueries(g.engine), Drive: drive, Log: zerolog.Nop(), Sandbox: true, Clock: &server.SandboxClock{Clock: g.clock, Engine: g.engine}, Now: g.clock.Now, Wall: time.Now, Zone: zones.Zone,
+		Queries: EngineQueries(g.engine), Drive: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if refusal := g.refuses.Load(); refusal != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
+				server.WriteError(w, r, refusal)
+				return
+			}
+			drive.ServeHTTP(w, r)
+		}), Log: zerolog.Nop(), Sandbox: true, Clock: &server.SandboxClock{Clock: g.clock, Engine: g.engine}, Now: g.clock.Now, Wall: time.Now, Zone: zones.Zone,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return s.LogIn(ctx, name, password)
 		},
@@ -119,6 +129,9 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 		Status: server.Status, Title: server.Title, Token: func(r *http.Request) string { return server.SessionToken("", r) }, Cookie: server.SessionCookie,
 		Weigh: func(ctx context.Context, bytes int64) error {
 			g.weighed.Store(bytes)
+			if full := g.full.Load(); full != nil {
+				return full
+			}
 			return server.Weigh(ctx, bytes)
 		},
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -151,6 +152,9 @@ func (x *visit) redraw(g page, v url.Values, refused *refusal, err error) error 
 	x.sent, x.refused = v, refused
 	if refused != nil {
 		x.status = refused.Status
+		if refused.After > 0 {
+			x.w.Header().Set("Retry-After", strconv.Itoa(refused.After))
+		}
 		if refused.Kind == errs.NotFound || refused.Kind == errs.LogIn {
 			return errs.New(refused.Kind, "%s", refused.Detail)
 		}

@@ -115,6 +115,12 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	if !slices.Contains(orders(), order) {
 		return errs.New(errs.BadParameter, "sort can be %s, not %q.", strings.Join(orders(), ", "), order)
 	}
+	if open := x.query.Get("open"); open != "" {
+		number, action, _ := strings.Cut(open, ".")
+		if id, err := strconv.ParseInt(number, 10, 64); err != nil || id <= 0 || action == "" {
+			return errs.New(errs.BadParameter, "open can be the number of a case, a point and the name of an action, not %q.", open)
+		}
+	}
 	cases, err := x.Queries.TaskCases(x.r.Context(), x.by)
 	if err != nil {
 		return err

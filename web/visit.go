@@ -207,6 +207,7 @@ func (x *visit) fail(err error) {
 		_ = x.write(nil)
 		return
 	}
+	x.keepSent()
 	file, h := "error.html", head{Title: x.Title(e.Kind), Bare: x.by.ID == 0}
 	x.query.Del("part")
 	if failed := x.draw(file, h, x.errorView(e)); failed != nil {
@@ -237,17 +238,18 @@ type errorView struct {
 	Again   string
 	Request string
 	Me      string
+	Kept    *keptForm
 }
 
 func (x *visit) errorView(e *errs.Error) errorView {
-	v := errorView{Title: x.Title(e.Kind), Detail: e.Detail, Missing: e.Kind == errs.NotFound, Request: x.RequestID(x.r.Context()), Me: string(x.by.Name)}
+	v := errorView{Title: x.Title(e.Kind), Detail: e.Detail, Missing: e.Kind == errs.NotFound, Request: x.RequestID(x.r.Context()), Me: string(x.by.Name), Kept: x.keptForm(e.Kind)}
 	if v.Missing {
 		v.Title = "There is nothing at this address, or it is not for you to see"
 	}
 	if x.r.Method == http.MethodGet && x.status >= http.StatusInternalServerError {
 		v.Again = x.r.URL.RequestURI()
 	}
-	if e.Kind == errs.Unavailable {
+	if e.Kind == errs.Unavailable || e.Kind == errs.TooMany {
 		if v.Retry, _ = e.Extra["retryAfter"].(int); v.Retry == 0 {
 			v.Retry = 5
 		}

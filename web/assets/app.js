@@ -68,13 +68,13 @@
 	const goes = new WeakSet();
 	const waiting = new WeakSet();
 	const send = (form, by) => { goes.add(form); form.requestSubmit(by); };
-	const unsent = (form, by) => {
+	const unsent = (form, by, why) => {
 		const note = document.createElement('div');
 		note.className = 'note bad';
 		note.id = 'unsent';
 		note.setAttribute('role', 'alert');
 		const text = document.createElement('span');
-		text.textContent = 'The server cannot be reached. Nothing was sent, and what you wrote stays here. ';
+		text.textContent = why + ' Nothing was sent, and what you wrote stays here. ';
 		const again = document.createElement('button');
 		again.className = 'b b-s';
 		again.type = 'button';
@@ -120,7 +120,9 @@
 		waiting.delete(form);
 		const old = document.getElementById('unsent');
 		if (old) old.remove();
-		if (status === 0) unsent(form, by);
+		if (status === 0) unsent(form, by, 'The server cannot be reached.');
+		else if (status === 429) unsent(form, by, 'That were too many requests in a short time. Wait a minute, then try again.');
+		else if (status === 503) unsent(form, by, 'The server is busy or stops at the moment. Wait some seconds, then try again.');
 		else if (status === 401) logIn(form, by);
 		else send(form, by);
 	}, true);
