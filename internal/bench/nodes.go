@@ -68,21 +68,21 @@ func measureNodes(ctx context.Context, r *run) (_ []Row, err error) {
 // finishing starts and completes cases by HTTP, each caller on one of the nodes.
 func finishing(nodes []*process) round {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: callers, DisableCompression: true}}
-	put := func(ctx context.Context, url, body string, want int) (*http.Response, error) {
+	put := func(ctx context.Context, url, body string, want int) (location string, err error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader(body))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		req.SetBasicAuth(caller, password)
 		resp, err := client.Do(req)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		text, err := io.ReadAll(resp.Body)
 		if err = errors.Join(err, resp.Body.Close()); err == nil && resp.StatusCode != want {
 			err = fmt.Errorf("PUT %s: status %d, not %d: %s", url, resp.StatusCode, want, bytes.TrimSpace(text))
 		}
-		return resp, err
+		return resp.Header.Get("Location"), err
 	}
 	return func(ctx context.Context, d time.Duration) (sample, error) {
 		defer client.CloseIdleConnections()
@@ -92,7 +92,7 @@ func finishing(nodes []*process) round {
 			if err != nil {
 				return err
 			}
-			folder := strings.TrimSuffix(made.Header.Get("Location"), ".json")
+			folder := strings.TrimSuffix(made, ".json")
 			_, err = put(ctx, base+folder+"/Actions/finish.json", `{}`, http.StatusNoContent)
 			return err
 		})

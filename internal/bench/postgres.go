@@ -190,15 +190,15 @@ func farAway(ctx context.Context, s *pgtest.Server, further time.Duration, undo 
 				continue
 			}
 			var both sync.WaitGroup
-			both.Go(func() { carry(far, near, further/2) })
-			both.Go(func() { carry(near, far, further/2) })
+			both.Go(func() { carry(ctx, far, near, further/2) })
+			both.Go(func() { carry(ctx, near, far, further/2) })
 		}
 	}()
 	return l.Addr().String(), nil
 }
 
 // carry passes on what comes, each piece as much later, until either side ends.
-func carry(to io.WriteCloser, from io.Reader, later time.Duration) {
+func carry(ctx context.Context, to io.WriteCloser, from io.Reader, later time.Duration) {
 	type piece struct {
 		data []byte
 		due  time.Time
@@ -218,7 +218,7 @@ func carry(to io.WriteCloser, from io.Reader, later time.Duration) {
 		}
 	}()
 	for p := range way {
-		time.Sleep(time.Until(p.due))
+		pause(ctx, time.Until(p.due))
 		if _, err := to.Write(p.data); err != nil {
 			break
 		}
