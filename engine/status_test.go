@@ -122,6 +122,7 @@ roles: {owner: {assign: [starter]}}
 actions:
   begin: {trigger: init}
   pay: {title: Pay, in: [open], role: owner, guard: xattr.amount > 10, to: done}
+  waive: {title: Waive, in: [open], role: owner, enableIf: '"free" in xattr', to: done}
 `)
 	id := sam.startCase(`{"route": "guarded"}`)
 	const why = "no such key: amount"
@@ -131,6 +132,10 @@ actions:
 	}
 	sam.mustPutCase(ref(id), `{"xattrDict": {"amount": 1}}`)
 	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Pay   cannot be done yet: its condition does not hold")
+	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "What its condition (enableIf) does not allow now", "Waive")
+	if text := try(w.as("admin").statusCase(sam.startCase(`{"route": "guarded", "xattrDict": {"free": true}}`))).must(w, "the file"); strings.Contains(text, "does not allow now") {
+		t.Errorf("what is enabled is refused:\n%s", text)
+	}
 }
 
 // TestStatusListingIsBounded: however many cases there are, a listing writes the files
