@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"flowdrive/davfs/dav"
@@ -180,9 +181,13 @@ func (p *pages) segmentsOf(drivePath string) (out []segment) {
 	return out
 }
 
-// parseTemplates reads the templates: each page's file with the frame and the parts that
-// all share.
-func (p *pages) parseTemplates() (map[string]*template.Template, error) {
+// templates are the templates of each page, by the name of its file.
+type templates map[string]func() (*template.Template, error)
+
+// parseTemplates reads the frame and the parts that all pages share, and returns a
+// function for each page's file that joins both. A page's templates are made when they are
+// first used and kept: those of all pages take 6 MiB, and most servers show few of them.
+func (p *pages) parseTemplates() (templates, error) {
 	base, err := template.New("frame").Funcs(p.functions()).ParseFS(templateFiles, "templates/frame.html", "templates/shared.html")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
@@ -191,19 +196,19 @@ func (p *pages) parseTemplates() (map[string]*template.Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	out := map[string]*template.Template{}
+	out := templates{}
 	for _, file := range files {
 		name := path.Base(file)
 		if name == "frame.html" || name == "shared.html" {
 			continue
 		}
-		t, err := base.Clone()
-		if err == nil {
-			out[name], err = t.ParseFS(templateFiles, file)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("web: %w", err)
-		}
+		out[name] = sync.OnceValues(func() (*template.Template, error) {
+			t, err := base.Clone()
+			if err != nil {
+				return nil, err
+			}
+			return t.ParseFS(templateFiles, file)
+		})
 	}
 	return out, nil
 }

@@ -114,9 +114,13 @@ type drawing struct {
 // draw answers with a page, or with the part of it that the request asks for. Parts are
 // templates of the page's file that are named "part-<id>", by the id of their region.
 func (x *visit) draw(file string, h head, data any) error {
-	t := x.templates[file]
-	if t == nil {
+	parsed := x.templates[file]
+	if parsed == nil {
 		return errs.New(errs.Internal, "There is no template %s.", file)
+	}
+	t, err := parsed()
+	if err != nil {
+		return errs.Wrap("templates of "+file, err)
 	}
 	name := "frame"
 	part, wantsPart := x.query.Get("part"), x.query.Has("part")
@@ -127,7 +131,6 @@ func (x *visit) draw(file string, h head, data any) error {
 	}
 	d := &drawing{Head: h, Page: data, X: x}
 	if !wantsPart {
-		var err error
 		if d.Frame, err = x.frame(h); err != nil {
 			return err
 		}

@@ -18,7 +18,6 @@ package web
 
 import (
 	"context"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -97,8 +96,8 @@ type Factors interface {
 type pages struct {
 	Config
 	mux       *http.ServeMux
-	templates map[string]*template.Template // by file name
-	built     map[string]bool               // first segments of the addresses that there are
+	templates templates
+	built     map[string]bool // first segments of the addresses that there are
 	assets    *assets
 	notices   *notices
 	halfway   *halfway
@@ -119,7 +118,7 @@ type page struct {
 	put     func(x *visit) error // takes a file from script; nil: PUT is not done here
 }
 
-// New returns the handler of the pages. It fails if a template does.
+// New returns the handler of the pages. It fails if the frame's template does.
 func New(cfg Config) (http.Handler, error) {
 	p := &pages{Config: cfg, mux: http.NewServeMux(), notices: newNotices(), halfway: &halfway{of: map[string]halfLogin{}}, built: map[string]bool{}, origins: http.NewCrossOriginProtection()}
 	var err error
