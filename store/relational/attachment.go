@@ -1,7 +1,6 @@
 package relational
 
 import (
-	"slices"
 	"time"
 
 	"flowdrive/store"
@@ -58,13 +57,7 @@ func (r attachmentReader) Get(uuid store.UUID) (*store.Attachment, error) {
 // List returns the attachments that the filter selects, in the order
 // in which they were created.
 func (r attachmentReader) List(f store.AttachmentFilter) (all []store.Attachment, err error) {
-	err = r.walk(attachmentSources(f), f.After, func(ids []int64) (bool, error) {
-		err := attachmentTable.add(r.c, &all, selectAttachments, array(ids), f.Now.UnixMilli())
-		return f.Limit > 0 && len(all) >= f.Limit, err
-	})
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = slices.Clip(all[:f.Limit])
-	}
+	all, err = walkRows(r.reader, &attachmentTable, attachmentSources(f), f.After, f.Limit, selectAttachments, f.Now.UnixMilli())
 	return all, Failure("read the attachments", err)
 }
 

@@ -119,13 +119,7 @@ func (r caseReader) List(f store.CaseFilter) (all []store.Case, err error) {
 		err = caseTable.add(r.c, &all, selectSeenCases, append(append([]any{array(f.Access)}, filters...), array(f.Routes))...)
 		return all, Failure("read the cases", err)
 	}
-	err = r.walk(caseSources(f), f.After, func(ids []int64) (bool, error) {
-		err := caseTable.add(r.c, &all, selectCases, append([]any{array(ids)}, filters...)...)
-		return f.Limit > 0 && len(all) >= f.Limit, err
-	})
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = slices.Clip(all[:f.Limit])
-	}
+	all, err = walkRows(r.reader, &caseTable, caseSources(f), f.After, f.Limit, selectCases, filters...)
 	return all, Failure("read the cases", err)
 }
 

@@ -189,7 +189,10 @@ func (r Row) Scan(dest ...any) (found bool, err error) {
 	return r.read(func(scan Scan) error { return scan(dest...) })
 }
 
-// Each runs a query and calls f for each of its rows.
+// errEnough is what a function returns to Each to read no more rows.
+var errEnough = errors.New("the rows that follow are not needed")
+
+// Each runs a query and calls f for each of its rows, until f fails or returns errEnough.
 func (c *Conn) Each(query string, f func(Scan) error, args ...any) (err error) {
 	s, err := c.stmt(query)
 	if err != nil {
@@ -209,6 +212,9 @@ func (c *Conn) Each(query string, f func(Scan) error, args ...any) (err error) {
 			return err
 		}
 		if err := f(s.scan); err != nil {
+			if errors.Is(err, errEnough) {
+				return nil
+			}
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package relational
 
 import (
-	"slices"
 	"time"
 
 	"flowdrive/internal/errs"
@@ -94,13 +93,7 @@ func (r entryReader) List(f store.EntryFilter) (all []store.Entry, err error) {
 		err = entryTable.add(r.c, &all, selectEntriesSeen, array(f.Contexts), f.RouteID, f.Type)
 		return all, Failure("read the schedule entries", err)
 	}
-	err = r.walk(sources, f.After, func(seqs []int64) (bool, error) {
-		err := entryTable.add(r.c, &all, selectEntries, array(seqs), f.RouteID, f.Type)
-		return f.Limit > 0 && len(all) >= f.Limit, err
-	})
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = slices.Clip(all[:f.Limit])
-	}
+	all, err = walkRows(r.reader, &entryTable, sources, f.After, f.Limit, selectEntries, f.RouteID, f.Type)
 	return all, Failure("read the schedule entries", err)
 }
 

@@ -86,12 +86,22 @@ func (t *table[R]) one(c *Conn, query string, args ...any) (*R, error) {
 
 // add adds the rows that a query finds to all.
 func (t *table[R]) add(c *Conn, all *[]R, query string, args ...any) error {
+	return t.addUpTo(0, c, all, query, args...)
+}
+
+// addUpTo adds the rows that a query finds to all, until all has limit of them; 0 for every
+// row. The rows that follow are not read: one may have a million bytes.
+func (t *table[R]) addUpTo(limit int, c *Conn, all *[]R, query string, args ...any) error {
 	var r R
 	into := t.into(c, &r) // making it costs more than reading a row
 	return c.Each(query, func(scan Scan) error {
-		err := scan(into...)
-		*all = append(*all, r)
-		return err
+		if err := scan(into...); err != nil {
+			return err
+		}
+		if *all = append(*all, r); len(*all) == limit {
+			return errEnough
+		}
+		return nil
 	}, args...)
 }
 
