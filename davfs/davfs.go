@@ -162,7 +162,7 @@ func (d *drive) newRequest(r *http.Request) (*request, error) {
 	return &request{
 		scope: &scope{
 			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
-			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
+			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut, weigh: d.Weigh,
 		},
 		r: r, at: address{path}, query: q, malformed: err, overlays: d.overlays,
 	}, nil

@@ -36,7 +36,7 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
-	members, err := x.members(x.r.Context(), n)
+	members, err := x.heldMembers(x.r.Context(), n)
 	if err != nil {
 		return err
 	}

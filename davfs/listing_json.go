@@ -39,7 +39,7 @@ func (d *drive) getFolderJSON(w http.ResponseWriter, x *request, n folder) error
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
-	infos, err := x.members(x.r.Context(), n)
+	infos, err := x.heldMembers(x.r.Context(), n)
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,9 @@ func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
+	if err := n.hold(ctx, streamWeight); err != nil {
+		return nil, "", err
+	}
 	limit := f.Limit
 	if f.Limit = firstPage; limit > 0 {
 		f.Limit = limit + 1
@@ -87,6 +90,11 @@ func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) 
 	page, more, err := n.part(ctx, f)
 	if err != nil {
 		return nil, "", err
+	}
+	if bytes := formsOf(page); bytes > streamWeight/2 { // of a list that is not read in parts
+		if err := n.hold(ctx, 2*bytes); err != nil {
+			return nil, "", err
+		}
 	}
 	if limit == 0 {
 		return func(ctx context.Context, w io.Writer) error { return n.writeAll(ctx, w, f, page, more) }, "", nil
@@ -102,7 +110,7 @@ func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) 
 // before, and ends when its resources have that many bytes.
 const (
 	firstPage = 16
-	pageBytes = 4 << 20
+	pageBytes = 1 << 20
 )
 
 // part returns resources that the filter selects, and whether there may be more.

@@ -186,16 +186,27 @@ func (f *propfind) showsScratch() bool {
 func (f *propfind) fetchMembers(ctx context.Context, n node, depth string) (err error) {
 	switch depth {
 	case dav.Infinity:
-		if whole, ok := n.(tree); ok {
-			f.members, err = whole.below(ctx)
+		whole, ok := n.(tree)
+		if !ok {
+			return nil
 		}
-		return err
+		if err := f.hold(ctx, listedWeight); err != nil {
+			return err
+		}
+		if f.members, err = whole.below(ctx); err != nil {
+			return err
+		}
+		weight := int64(0)
+		for _, members := range f.members {
+			weight += weightOf(members)
+		}
+		return f.hold(ctx, weight)
 	case "1":
 		dir, ok := n.(folder)
 		if !ok {
 			return nil
 		}
-		members, err := f.request.members(ctx, dir)
+		members, err := f.heldMembers(ctx, dir)
 		if f.windows {
 			f.cut = max(0, len(members)-membersToWindows)
 			members = newest(members)

@@ -20,6 +20,8 @@ type scope struct {
 	script bool      // the client is a script, not a mounting client
 	writes bool      // by a PUT
 
+	weigh func(ctx context.Context, bytes int64) error // see Config.Weigh; nil: without a bound
+
 	// under is what a listing asks for in addition to the resource itself, so that a
 	// place that must look up what it is can ask for both at once. nil if nothing is
 	// listed.
