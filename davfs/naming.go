@@ -114,26 +114,31 @@ func (s *scope) orSince(t time.Time) time.Time {
 // with one question to the engine however many there are.
 func listAll(ctx context.Context, c collection) ([]*info, error) {
 	var out []*info
-	err := eachOf(ctx, c.page, engine.Filter{OwnOnly: true}, func(r *engine.Resource) { out = append(out, c.listed(r)) })
+	err := eachOf(ctx, c.page, engine.Filter{OwnOnly: true}, func(r *engine.Resource) bool {
+		out = append(out, c.listed(r))
+		return false
+	})
 	return out, err
 }
 
 // eachOf tells of the resources that page returns, and holds none of their forms longer,
-// which may have a million bytes each.
-func eachOf(ctx context.Context, page func(context.Context, engine.Filter) ([]engine.Resource, error), f engine.Filter, tell func(r *engine.Resource)) error {
+// which may have a million bytes each. tell says if no more are wanted.
+func eachOf(ctx context.Context, page func(context.Context, engine.Filter) ([]engine.Resource, error), f engine.Filter, tell func(r *engine.Resource) (enough bool)) error {
 	told := false
 	f.Each = func(r *engine.Resource) (enough bool) {
 		told = true
-		tell(r)
+		enough = tell(r)
 		r.Form, r.Source = nil, nil
-		return false
+		return enough
 	}
 	resources, err := page(ctx, f)
 	if err != nil || told {
 		return err
 	}
 	for i := range resources { // of a list that is short
-		tell(&resources[i])
+		if tell(&resources[i]) {
+			break
+		}
 	}
 	return nil
 }

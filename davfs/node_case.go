@@ -48,19 +48,38 @@ func (n casesFolder) list(ctx context.Context) ([]*info, error) {
 // those beyond are not told, as Resource.Unread of package dav has it.
 const mostXattrs = 16 << 20
 
+// fewXattrs is how many of these bytes a listing may hold as part of listedWeight. One that
+// has more makes sure of room for all that it may hold, and begins again.
+const fewXattrs = listedWeight / 4
+
 // members describes a file and a folder for each case that the filter selects.
 func (n casesFolder) members(ctx context.Context, f engine.Filter) ([]*info, error) {
-	var out []*info
-	left := mostXattrs
-	err := eachOf(ctx, n.page, f, func(r *engine.Resource) {
+	out, few, err := n.told(ctx, f, fewXattrs, true)
+	if err != nil || few {
+		return out, err
+	}
+	if err := n.hold(ctx, 2*mostXattrs); err != nil {
+		return nil, err
+	}
+	out, _, err = n.told(ctx, f, mostXattrs, false)
+	return out, err
+}
+
+// told describes the cases, with the XATTRs of those whose forms have so many bytes
+// together, and reports whether these are all. If they are not, it goes on without XATTRs
+// unless it is to stop there.
+func (n casesFolder) told(ctx context.Context, f engine.Filter, most int, stop bool) (out []*info, all bool, err error) {
+	left := most
+	err = eachOf(ctx, n.page, f, func(r *engine.Resource) (enough bool) {
 		file, dir := n.listed(r), folderInfo(r.Name, r.Modified)
 		if left -= len(r.Form); left < 0 {
 			file.ofCase, file.unread, dir.unread = nil, true, true
 		}
 		dir.ofCase = file.ofCase
 		out = append(out, file, dir)
+		return stop && left < 0
 	})
-	return out, err
+	return out, left >= 0, err
 }
 
 // caseOf returns the folder of a case that is there: child does not ask.

@@ -133,7 +133,10 @@ func readTaskName(name string) (id int64, action string, ok bool) {
 
 func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
 	var out []*info
-	err := eachOf(ctx, n.page, engine.Filter{}, func(r *engine.Resource) { out = append(out, n.listed(r)) })
+	err := eachOf(ctx, n.page, engine.Filter{}, func(r *engine.Resource) bool {
+		out = append(out, n.listed(r))
+		return false
+	})
 	return out, err
 }
 

@@ -20,12 +20,13 @@ const (
 )
 
 // memory returns the room that requests share. It also tells the garbage collector
-// where to work harder, unless the environment does (GOMEMLIMIT): somewhat before
-// the limit, since the database's memory is not Go's.
+// where to work harder, unless the environment does (GOMEMLIMIT): at half of the limit,
+// since the program itself and the database take as much as standing, and what requests
+// hold can be in memory once more until it is collected.
 func (s *settings) memory() *server.Memory {
 	limit := cmp.Or(s.memoryLimit, defaultMemory)
 	if os.Getenv("GOMEMLIMIT") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(int64(limit) * 3 / 4)
+		debug.SetMemoryLimit(int64(limit) / 2)
 	}
 	return server.NewMemory(int64(max(limit-standing, limit/4)) / 2)
 }

@@ -97,6 +97,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 }
 
 func (db *DB) open(ctx context.Context) error {
+	keepMallocSmall()
 	if err := create(db.path); err != nil {
 		return err
 	}

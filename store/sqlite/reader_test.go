@@ -1,13 +1,16 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 	"flowdrive/store/relational"
 )
@@ -86,4 +89,45 @@ func TestViewContext(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// TestListReadsWhatItReturns: a page of a listing costs what is on it, not what follows. A
+// page of four cases read 512 of them, which took gigabytes if they were large.
+func TestListReadsWhatItReturns(t *testing.T) { //nolint:paralleltest // what it counts is the process's
+	db := run(t, Options{})
+	starter := addUser(t, db, "ann")
+	const cases, form = 40, 256 << 10
+	mustUpdate(t, db, func(tx store.Tx) error {
+		route := newRoute(db, "large", starter, starter)
+		if err := tx.Write().Routes().Put(route); err != nil {
+			return err
+		}
+		for range cases {
+			c := newCase(db, starter, route.ID)
+			c.Form = bytes.Repeat([]byte("x"), form)
+			if err := tx.Write().Cases().Insert(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, f := range []store.CaseFilter{
+		{Limit: 2},
+		{Limit: 2, After: 7},
+		{Limit: 2, Access: []identity.ID{starter}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		mustView(t, db, func(r store.Reader) error {
+			list, err := r.Cases().List(f)
+			if len(list) != 2 {
+				t.Errorf("%+v: %d cases", f, len(list))
+			}
+			return err
+		})
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8*form {
+			t.Errorf("%+v: %d bytes were read for two cases of %d", f, took, form)
+		}
+	}
 }
