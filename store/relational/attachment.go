@@ -57,7 +57,7 @@ func (r attachmentReader) Get(uuid store.UUID) (*store.Attachment, error) {
 // List returns the attachments that the filter selects, in the order
 // in which they were created.
 func (r attachmentReader) List(f store.AttachmentFilter) (all []store.Attachment, err error) {
-	all, err = walkRows(r.reader, &attachmentTable, attachmentSources(f), f.After, f.Limit, selectAttachments, f.Now.UnixMilli())
+	all, err = walk[store.Attachment]{&attachmentTable, attachmentSources(f), selectAttachments, []any{f.Now.UnixMilli()}}.rows(r.reader, f.After, f.Limit)
 	return all, Failure("read the attachments", err)
 }
 

@@ -119,7 +119,7 @@ func (r caseReader) List(f store.CaseFilter) (all []store.Case, err error) {
 		err = caseTable.add(r.c, &all, selectSeenCases, append(append([]any{array(f.Access)}, filters...), array(f.Routes))...)
 		return all, Failure("read the cases", err)
 	}
-	all, err = walkRows(r.reader, &caseTable, caseSources(f), f.After, f.Limit, selectCases, filters...)
+	all, err = walk[store.Case]{&caseTable, caseSources(f), selectCases, filters}.rows(r.reader, f.After, f.Limit)
 	return all, Failure("read the cases", err)
 }
 

@@ -93,7 +93,7 @@ func (r entryReader) List(f store.EntryFilter) (all []store.Entry, err error) {
 		err = entryTable.add(r.c, &all, selectEntriesSeen, array(f.Contexts), f.RouteID, f.Type)
 		return all, Failure("read the schedule entries", err)
 	}
-	all, err = walkRows(r.reader, &entryTable, sources, f.After, f.Limit, selectEntries, f.RouteID, f.Type)
+	all, err = walk[store.Entry]{&entryTable, sources, selectEntries, []any{f.RouteID, f.Type}}.rows(r.reader, f.After, f.Limit)
 	return all, Failure("read the schedule entries", err)
 }
 

@@ -64,18 +64,24 @@ func sourcesOf[ID ~int64](query string, keys []ID) []source {
 	return out
 }
 
-// walkRows returns the rows of what a walk yields, at most limit of them, 0 for all. The
-// query takes the ids as its first argument, those that are given after it, and selects by
-// id.
-func walkRows[R any](r *reader, t *table[R], sources []source, after int64, limit int, query string, given ...any) (all []R, err error) {
-	err = r.walk(sources, after, func(ids []int64) (enough bool, err error) {
+// walk is a listing of rows by what its sources yield.
+type walk[R any] struct {
+	table   *table[R]
+	sources []source
+	query   string // takes ids as its first argument, and selects by id
+	given   []any  // its other arguments
+}
+
+// rows returns those that come after that place, at most limit of them, 0 for all.
+func (w walk[R]) rows(r *reader, after int64, limit int) (all []R, err error) {
+	err = r.walk(w.sources, after, func(ids []int64) (enough bool, err error) {
 		group := limit // most rows pass the filters of the query
 		if limit == 0 {
 			group = walkChunk
 		}
 		for ; len(ids) > 0 && !enough && err == nil; group *= 2 {
 			n := min(group, len(ids))
-			err = t.addUpTo(limit, r.c, &all, query, append([]any{array(ids[:n])}, given...)...)
+			err = w.table.addUpTo(limit, r.c, &all, w.query, append([]any{array(ids[:n])}, w.given...)...)
 			ids, enough = ids[n:], limit > 0 && len(all) == limit
 		}
 		return enough, err
