@@ -3,6 +3,7 @@ package web
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"flowdrive/internal/errs"
@@ -44,6 +45,9 @@ func (x *visit) keepSent() {
 	}
 }
 
+// passing are the refusals after which the same form can be accepted a little later.
+var passing = []errs.Kind{errs.LogIn, errs.Unavailable, errs.TooMany, errs.Locked, errs.Full, errs.Internal}
+
 // keptForm returns what a form of the page has sent, nil for none, and for those with
 // secrets.
 func (x *visit) keptForm(kind errs.Kind) *keptForm {
@@ -52,8 +56,7 @@ func (x *visit) keptForm(kind errs.Kind) *keptForm {
 		return nil
 	}
 	k := &keptForm{Action: x.r.URL.RequestURI(), LogIn: kind == errs.LogIn}
-	switch kind {
-	case errs.LogIn, errs.Unavailable, errs.TooMany, errs.Locked, errs.Full, errs.Internal:
+	if slices.Contains(passing, kind) {
 		k.Again = !strings.HasPrefix(x.r.Header.Get("Content-Type"), "multipart/")
 	}
 	length := 0

@@ -79,8 +79,11 @@ func TestRevisionsAmong(t *testing.T) {
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	var ids []int64
 	for i, shares := range [][]store.TaskShare{
-		{{Party: ann, Lists: machine.OnOffered}}, {{Party: sam, Lists: machine.OnOffered}}, {{Party: 0, Lists: machine.OnEscalated}},
-		{{Party: ann, Lists: machine.OnWarnings}}, {{Party: ann, Lists: machine.OnOffered}, {Party: 0, Lists: machine.OnOffered}},
+		{{Party: ann, Lists: machine.OnOffered}},
+		{{Party: sam, Lists: machine.OnOffered}},
+		{{Party: 0, Lists: machine.OnEscalated}},
+		{{Party: ann, Lists: machine.OnWarnings}},
+		{{Party: ann, Lists: machine.OnOffered}, {Party: 0, Lists: machine.OnOffered}},
 	} {
 		c := newCase(db, sam, int64(7+i%2))
 		c.Tasks = shares
