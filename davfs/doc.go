@@ -41,11 +41,13 @@
 //	  Account/                           node_account.go
 //	    me.json, people.json
 //	    AppPasswords/, CalendarLinks/
+//	    Sessions/<id>.json               node_sessions.go
 //	  Admin/                             node_admin.go; administrators only
 //	    Users/<name>.json, Teams/<name>.json
 //	    Holds/<name>.json                node_hold.go
 //	    Audit/<date>.jsonl               node_audit.go
 //	    Nodes/<node>.json                node_nodes.go
+//	    Sessions/<id>.json               node_sessions.go
 //	    Outbox/<mail>.eml                node_letters.go, in a sandbox
 //
 //	/attachfs/                           node_attach.go

@@ -233,6 +233,12 @@ type Accounts interface {
 	Secret(ctx context.Context, by identity.Principal, kind store.SecretKind, label string) (*engine.Resource, error)
 	PutSecret(ctx context.Context, req engine.Request, kind store.SecretKind, label string, body []byte) (*engine.Outcome, error)
 	DeleteSecret(ctx context.Context, req engine.Request, kind store.SecretKind, label string) error
+
+	// With all these are the sessions of all users, for administrators, otherwise the
+	// caller's. The name is the session's id.
+	SessionFiles(ctx context.Context, by identity.Principal, all bool) ([]engine.Resource, error)
+	SessionFile(ctx context.Context, by identity.Principal, all bool, name string) (*engine.Resource, error)
+	DeleteSession(ctx context.Context, req engine.Request, all bool, name string) error
 }
 
 // Calendars are what is to come for a user.

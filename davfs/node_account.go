@@ -22,6 +22,7 @@ func accountPlaces(s *scope) []place {
 		}}, true},
 		{"AppPasswords", secretsFolder{s, store.AppPassword, "AppPasswords"}, true},
 		{"CalendarLinks", secretsFolder{s, store.CalendarLink, "CalendarLinks"}, true},
+		{"Sessions", sessionsFolder{s, "Account"}, true},
 	}
 }
 

@@ -18,6 +18,7 @@ func adminPlaces(s *scope) []place {
 		{"Holds", holdsFolder{s}, true},
 		{"Audit", auditFolder{s}, true},
 		{"Nodes", nodesFolder{s}, true},
+		{"Sessions", sessionsFolder{s, "Admin"}, true},
 		{"Status.json", formFile{s, "Status.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
 			return s.engine.Server.Status(ctx, s.by)
 		}}, true},

@@ -27,7 +27,8 @@ Schemas/    What may stand in each kind of document, for editors.
 Beside Workflow/:
 
 Documents/  Files in ordinary folders: yours, those of your teams, and everyone's.
-Account/    Yourself: me.json, passwords for devices, links to your calendar.
+Account/    Yourself: me.json, passwords for devices, links to your calendar,
+            and where you are logged in to the pages.
 Admin/      Users, teams, holds and the audit log, for administrators.
 
 You see what is yours and your teams'. What you may not see is not there.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -388,6 +389,64 @@ func TestAppPasswordsHaveBounds(t *testing.T) {
 	uses(true)
 	w.advance(time.Second)
 	uses(false)
+}
+
+// TestOwnerIsToldOfTheEndOfAnAppPassword: a week and a day before, once each, however long
+// the server was down; not if it is revoked, or its owner has left or wants no mails.
+func TestOwnerIsToldOfTheEndOfAnAppPassword(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	const day = 24 * time.Hour
+	now := w.clock.Now() // the 9th, 12:34:56
+	put := func(user, label string, lasts time.Duration) {
+		t.Helper()
+		try(w.as(user).putApp(label, fmt.Sprintf(`{"expires": %q}`, now.Add(lasts).Format(time.RFC3339)))).must(w, "PUT of "+label)
+	}
+	put("bob", "scanner", 10*day)
+	put("bob", "week", 7*day)
+	put("bob", "today", day)
+	put("bob", "revoked", 9*day)
+	if err := w.as("bob").deleteApp("revoked"); err != nil {
+		t.Fatal(err)
+	}
+	put("ann", "laptop", 10*day)
+	w.as("ann").mustPutMe(`{"timezone": "Europe/Berlin", "mail": {"kinds": ["task"]}}`)
+	put("sam", "left", 10*day)
+	w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": true}`)
+	w.advance(3 * day)
+	const week, scanner = "Ends 2012-11-16 12:34 UTC: the app password week", "Ends 2012-11-19 12:34 UTC: the app password scanner"
+	same(t, "a week before", w.sentTo("bob@example.org"), []string{"12 12:34 " + scanner})
+	w.reopen()
+	w.advance(12 * day)
+	same(t, "a day before, and never again", w.sentTo("bob@example.org"), []string{"12 12:34 " + scanner, "15 12:34 " + week, "18 12:34 " + scanner})
+	same(t, "ann, who wants mails of tasks alone", w.sentTo("ann@example.org"), []string(nil))
+	same(t, "sam, who has left", w.sentTo("sam@example.org"), []string(nil))
+}
+
+// TestEndsThatWentBy: a server that was down tells of the last end alone, and nothing of what
+// has ended meanwhile.
+func TestEndsThatWentBy(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	at := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		lasts, after time.Duration
+		want         time.Duration // from then on; 0: not any more
+	}{
+		{10 * day, 0, 3 * day}, {10 * day, 3 * day, 9 * day}, {10 * day, 5 * day, 9 * day}, {10 * day, 9 * day, 0}, {10 * day, 11 * day, 0},
+		{7 * day, 0, 6 * day}, {day, 0, 0}, {day + time.Second, 0, time.Second},
+	} {
+		want := time.Time{}
+		if test.want > 0 {
+			want = at.Add(test.want)
+		}
+		if got := account.TellAt(at.Add(test.lasts), at.Add(test.after)); !got.Equal(want) {
+			t.Errorf("one that lasts %s, after %s: told at %s, want %s", test.lasts, test.after, got, want)
+		}
+	}
+	if got := account.TellAt(time.Time{}, at); !got.IsZero() {
+		t.Errorf("one that does not end is told of at %s", got)
+	}
 }
 
 // TestEndOfAppPassword: a date without a zone is the caller's, and the form of one that

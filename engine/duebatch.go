@@ -115,6 +115,7 @@ func dueKindOf(kind store.DueKind) dueKind {
 		store.DuePurge:      {name: "purge", fire: (*Engine).firePurge, stop: stopPurge},
 		store.DueTrouble:    {name: "trouble", fire: (*Engine).fireTrouble, stop: stopTrouble},
 		store.DueMail:       {name: "mail", fire: (*Engine).fireMail, stop: stopMail},
+		store.DueSecret:     {name: "app password", fire: (*Engine).fireEnding, stop: stopEnding},
 	}[kind]
 }
 

@@ -300,7 +300,7 @@ func New(cfg Config) *Engine {
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.rights = access.New(func() *identity.Directory { return b.accounts.Table().Directory() }, b.Clock.Now)
 	b.accounts = account.New(account.Config{
-		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: b, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: b, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse, Due: b.sweeper.note,
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, ZoneOf: b.zoneOfParty, Kinds: notice.WishedKinds(),
 	})
 	return assemble(b)

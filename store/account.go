@@ -30,6 +30,7 @@ type Secret struct {
 	LastUsed time.Time // zero: never
 	Scope    identity.Scope
 	Expires  time.Time // zero: never
+	TellAt   time.Time // when its owner is told next that it ends, zero: not any more
 }
 
 // Session is a log-in to the pages, as stored. It ends with the password that it
@@ -42,12 +43,26 @@ type Session struct {
 	Lasting  bool              // it was asked to last
 	Created  time.Time         // by the machine's clock
 	LastUsed time.Time         // likewise
+	Address  string            // from where it was begun, "" if that is not known
+	Kind     SessionKind       // "" if that is not known
 }
+
+// SessionKind is by what a session was begun.
+type SessionKind string
+
+// The kinds of sessions.
+const (
+	ByPassword SessionKind = "password"      // that the user has here
+	ByFactor   SessionKind = "second-factor" // and the code of a second factor
+	ByLDAP     SessionKind = "ldap"          // a password that the directory has checked
+	ByOIDC     SessionKind = "oidc"          // the provider of OpenID Connect
+)
 
 // AccountReader reads the secrets and sessions of users.
 type AccountReader interface {
 	Secrets(kind SecretKind) ([]Secret, error) // of all users, by ID
 	Sessions() ([]Session, error)              // likewise
+	AppPassword(id int64) (*Secret, error)     // errs.NotFound
 }
 
 // AccountWriter writes the secrets and sessions of users.
@@ -57,6 +72,9 @@ type AccountWriter interface {
 	InsertSecret(kind SecretKind, s *Secret) error
 	TouchSecret(kind SecretKind, id int64, used time.Time) error
 	DeleteSecret(kind SecretKind, id int64) error
+	// TellOfAppPassword sets when the owner of an app password is told next that it
+	// ends, zero for not any more.
+	TellOfAppPassword(id int64, at time.Time) error
 
 	InsertSession(s *Session) error // sets ID
 	TouchSession(id int64, used time.Time) error

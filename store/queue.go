@@ -28,6 +28,7 @@ const (
 	DuePurge                     // the children of a deleted case are to go
 	DueTrouble                   // people are told again of what is still wrong
 	DueMail                      // mails that a user wanted later
+	DueSecret                    // a user is told that an app password ends
 )
 
 // DueRow is one thing that is due.
@@ -35,7 +36,7 @@ type DueRow struct {
 	Due  time.Time
 	Kind DueKind
 	UUID UUID  // of the schedule entry or attachment, else zero
-	ID   int64 // of the case, trouble or user, else 0
+	ID   int64 // of the case, trouble, user or app password, else 0
 
 	Context int64 // whose schedule entry or case it is, as DueShares returns it; else 0
 }

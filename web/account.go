@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/account"
 	kinds "flowdrive/engine/notice"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func accountPages() []page {
@@ -49,6 +51,8 @@ type accountView struct {
 type sessionRow struct {
 	ID    int64
 	Agent string
+	From  string // the address and the kind of log-in, as far as they are known
+	Begun time.Time
 	Used  time.Time
 	Own   bool
 }
@@ -202,7 +206,7 @@ func drawAccount(x *visit) error {
 	}})
 	x.mailForm(v, &me)
 	for _, s := range x.Queries.Sessions(x.by, x.token) {
-		v.Sessions = append(v.Sessions, sessionRow{s.ID, browserOf(s.Agent), s.LastUsed, s.Own})
+		v.Sessions = append(v.Sessions, sessionRow{s.ID, browserOf(s.Agent), sessionFrom(&s), s.Created, s.LastUsed, s.Own})
 	}
 	if do := x.asked(); x.sent != nil && forms[do] == nil {
 		v.Refused = x.refused
@@ -230,7 +234,7 @@ func (x *visit) placeNested() {
 // kindTitles says of the kinds of notices what they are about.
 func kindTitles() map[string]string {
 	return map[string]string{
-		"task": "New tasks", "reminder": "Reminders of tasks", "act": "What happens in cases", "outcome": "How cases end",
+		"task": "New tasks", "reminder": "Reminders of tasks, and of app passwords that end", "act": "What happens in cases", "outcome": "How cases end",
 		"overdue": "What is overdue", "failure": "What has failed", "mended": "What is mended", "failure:now": "Failures at once, in spite of digest and quiet hours",
 	}
 }
@@ -263,6 +267,19 @@ func (x *visit) mailForm(v *accountView, me *meForm) {
 		sent["kinds"] = send["kinds"]
 		return accountForms()["mail"](x, sent)
 	})
+}
+
+// sessionFrom says from where and by what a session was begun.
+func sessionFrom(s *account.Session) string {
+	by := map[store.SessionKind]string{
+		store.ByPassword: "by password", store.ByFactor: "by password and code",
+		store.ByLDAP: "by password of the directory", store.ByOIDC: "by single sign-on",
+	}[s.Kind]
+	from := ""
+	if s.Address != "" {
+		from = "from " + s.Address
+	}
+	return strings.TrimSpace(from + " " + by)
 }
 
 // browserOf returns a browser in few words, by what it says of itself.
@@ -319,7 +336,7 @@ func endSession(x *visit) error {
 	if err != nil {
 		return missing("session")
 	}
-	if err := x.Sessions.EndSessionOf(x.r.Context(), x.by.ID, id); err != nil {
+	if err := x.Sessions.EndSessionOf(x.r.Context(), x.by, id); err != nil {
 		return err
 	}
 	x.notices.put(x.token, notice{Text: "The session has ended."})
@@ -328,7 +345,7 @@ func endSession(x *visit) error {
 
 // endOtherSessions ends all sessions of the caller but this one.
 func endOtherSessions(x *visit) error {
-	ended, err := x.Sessions.EndOtherSessions(x.r.Context(), x.by.ID, x.token)
+	ended, err := x.Sessions.EndOtherSessions(x.r.Context(), x.by, x.token)
 	if err != nil {
 		return err
 	}

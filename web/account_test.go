@@ -86,7 +86,10 @@ func TestAccountOfTheBrowser(t *testing.T) {
 			t.Errorf("sam ends session %s of ann", m[1])
 		}
 	}
-	m := regexp.MustCompile(`<b>test</b><input type="hidden" name="do" value="end"><input type="hidden" name="session" value="(\d+)"`).FindStringSubmatch(page)
+	if !strings.Contains(page, `<b>test</b><span class="sub">by password</span><input type`) {
+		t.Error("the page does not say by what the other session was begun")
+	}
+	m := regexp.MustCompile(`<b>test</b><span class="sub">[^<]*</span><input type="hidden" name="do" value="end"><input type="hidden" name="session" value="(\d+)"`).FindStringSubmatch(page)
 	if m == nil {
 		t.Fatal("there is no other session")
 	}

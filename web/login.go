@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func loginPages() []page {
@@ -29,6 +30,8 @@ type loginView struct {
 	Provider string // where people may log in, too, "" for nowhere
 	Out      string // the address at which they log out there
 	Half     string // the token of a log-in that lacks the code of the second factor
+
+	kind store.SessionKind // by what it is done, "": a password
 }
 
 // Way is the address that leads to the provider.
@@ -139,6 +142,7 @@ func whoLogsIn(x *visit, v *loginView) (by identity.Principal, err error) {
 			return by, err
 		}
 		x.halfway.end(token)
+		v.kind = store.ByFactor
 		return half.by, nil
 	}
 	if by, err = x.LogIn(x.r.Context(), v.Name, sent.Get("password")); err == nil && x.Factors.HasFactor(by.ID) {
@@ -154,7 +158,7 @@ func enter(x *visit, by identity.Principal, v *loginView) error {
 			return err
 		}
 	}
-	token, err := x.Sessions.StartSession(x.r.Context(), account.NewSession{User: by.ID, Lasting: v.Stay, Agent: x.r.UserAgent()})
+	token, err := x.Sessions.StartSession(x.r.Context(), account.NewSession{User: by.ID, Lasting: v.Stay, Agent: x.r.UserAgent(), Kind: v.kind})
 	if err != nil {
 		return err
 	}

@@ -174,6 +174,17 @@ func (g *rig) must(tb testing.TB, user string, status int, method, path, body st
 	return a
 }
 
+// statusAs makes a request to the drive with another password, and returns its status.
+func (g *rig) statusAs(tb testing.TB, user, secret, method, path string) int {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), method, g.http.URL+path, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r.SetBasicAuth(user, secret)
+	return send(tb, http.DefaultClient, r).status
+}
+
 func send(tb testing.TB, client *http.Client, r *http.Request) *answer {
 	tb.Helper()
 	resp, err := client.Do(r)

@@ -16,6 +16,7 @@ import (
 	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // SignOn is a provider at which people log in, and who they are here.
@@ -134,7 +135,7 @@ func finishSignOn(x *visit) error {
 	if err != nil {
 		return refuseSignOn(x, err)
 	}
-	return enter(x, by, &loginView{Next: one.Next})
+	return enter(x, by, &loginView{Next: one.Next, kind: store.ByOIDC})
 }
 
 // refuseSignOn shows the form of the log-in with why it was refused.

@@ -78,8 +78,8 @@ type Config struct {
 type Sessions interface {
 	StartSession(ctx context.Context, n account.NewSession) (token string, err error)
 	EndSession(ctx context.Context, token string) error
-	EndSessionOf(ctx context.Context, user identity.ID, id int64) error // errs.NotFound: the user has none of this id
-	EndOtherSessions(ctx context.Context, user identity.ID, token string) (ended int, err error)
+	EndSessionOf(ctx context.Context, by identity.Principal, id int64) error // errs.NotFound: the user has none of this id
+	EndOtherSessions(ctx context.Context, by identity.Principal, token string) (ended int, err error)
 }
 
 // Factors are the second factors of users (engine/account/factor.go).

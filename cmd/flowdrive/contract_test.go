@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -100,6 +101,12 @@ func (s *inProcess) furnish() furnished {
 	s.must("PUT", "/dav/Account/me.json", `{"deputy": {"user": "sam", "to": "2012-12-24"}}`)
 	s.must("PUT", "/dav/Account/AppPasswords/phone.json", ``)
 	link := s.must("PUT", "/dav/Account/CalendarLinks/phone.json", ``).Body.String()
+	for range 2 { // sessions 1 and 2
+		form := url.Values{"name": {"admin"}, "password": {s.passwords["admin"]}}.Encode()
+		if w := s.as("", "POST", "/login", form, "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"); w.Code != http.StatusSeeOther {
+			s.Fatalf("log-in to the pages: %d %s", w.Code, w.Body)
+		}
+	}
 	s.must("PUT", "/dav/Workflow/Routes/bug/Hooks/pushes.json", `{"headers": ["X-A"]}`)
 	_, f.token, _ = strings.Cut(link, "/calendar/")
 	f.token, _, _ = strings.Cut(f.token, ".ics")
@@ -143,6 +150,8 @@ func (f *furnished) target(path string) string {
 		"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
 		"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
 		"/dav/Account/CalendarLinks/{name}":                 {"{name}", "phone.json"},
+		"/dav/Account/Sessions/{name}":                      {"{name}", "1.json"},
+		"/dav/Admin/Sessions/{name}":                        {"{name}", "2.json"},
 		"/dav/Workflow/Worklist/Done/{task}.json":           {"{task}", f.done},
 		"/dav/Workflow/Worklist/Team/{team}/{task}.json":    {"{task}", f.teamTask},
 		"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
@@ -252,6 +261,9 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"people", "/dav/Account/people.json", "sam", ""},
 			{"server-status", "/dav/Admin/Status.json", "admin", ""},
 			{"node", "/dav/Admin/Nodes/.contents", "admin", "list"},
+			{"session", "/dav/Account/Sessions/1.json", "", ""},
+			{"session", "/dav/Admin/Sessions/.contents", "", "list"},
+			{"listing", "/dav/Account/Sessions/.ls", "", ""},
 			{"app-password#form", "/dav/Account/AppPasswords/phone.json", "", ""},
 			{"app-password#form", "/dav/Account/AppPasswords/.contents", "", "list"},
 			{"calendar-link#form", "/dav/Account/CalendarLinks/phone.json", "", ""},

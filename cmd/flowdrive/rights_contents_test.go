@@ -172,6 +172,7 @@ const rightsOnContents = `
 /dav/Admin/Teams/
 /dav/Admin/Holds/
 /dav/Admin/Audit/
+/dav/Admin/Sessions/
   OPTIONS                                 | 200 404 404 404 404 404 404 200
   GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
@@ -182,6 +183,7 @@ const rightsOnContents = `
 /dav/Admin/Teams/.ls
 /dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
+/dav/Admin/Sessions/.contents
   OPTIONS                                 | 200 404 404 404 404 404 404 200
   GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401

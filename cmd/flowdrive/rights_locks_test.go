@@ -31,6 +31,7 @@ const rightsOfLocks = `
 /dav/Account/
 /dav/Account/AppPasswords/
 /dav/Account/CalendarLinks/
+/dav/Account/Sessions/
 /attachfs/
 /attachfs/view/
 /attachfs/download/
@@ -52,6 +53,8 @@ const rightsOfLocks = `
 /dav/Account/AppPasswords/.ls
 /dav/Account/CalendarLinks/.contents
 /dav/Account/CalendarLinks/.ls
+/dav/Account/Sessions/.contents
+/dav/Account/Sessions/.ls
 /attachfs/.contents
 /attachfs/.ls
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
@@ -258,10 +261,12 @@ const rightsOfLocks = `
 /dav/Admin/Teams/
 /dav/Admin/Holds/
 /dav/Admin/Audit/
+/dav/Admin/Sessions/
 /dav/Admin/Users/.contents
 /dav/Admin/Teams/.ls
 /dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
+/dav/Admin/Sessions/.contents
 /dav/Admin/Audit/{date}.jsonl
   LOCK UNLOCK                             | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/{user}.json

@@ -31,6 +31,7 @@ const rightsOfMoves = `
 /dav/Account/
 /dav/Account/AppPasswords/
 /dav/Account/CalendarLinks/
+/dav/Account/Sessions/
 /attachfs/
 /attachfs/view/
 /attachfs/download/
@@ -53,6 +54,8 @@ const rightsOfMoves = `
 /dav/Account/AppPasswords/.ls
 /dav/Account/CalendarLinks/.contents
 /dav/Account/CalendarLinks/.ls
+/dav/Account/Sessions/.contents
+/dav/Account/Sessions/.ls
 /attachfs/.contents
 /attachfs/.ls
   COPY                                    | 201 201 201 201 201 201 201 401
@@ -263,11 +266,13 @@ const rightsOfMoves = `
 /dav/Admin/Teams/
 /dav/Admin/Holds/
 /dav/Admin/Audit/
+/dav/Admin/Sessions/
   COPY MOVE                               | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/.contents
 /dav/Admin/Teams/.ls
 /dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
+/dav/Admin/Sessions/.contents
 /dav/Admin/Audit/{date}.jsonl
   COPY                                    | 201 404 404 404 404 404 404 401
   MOVE                                    | 403 404 404 404 404 404 404 401

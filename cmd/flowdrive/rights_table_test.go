@@ -67,6 +67,7 @@ const rightsTable = `
 /dav/Account/
 /dav/Account/AppPasswords/
 /dav/Account/CalendarLinks/
+/dav/Account/Sessions/
 /attachfs/
 /attachfs/view/
 /attachfs/download/
@@ -92,6 +93,8 @@ const rightsTable = `
 /dav/Account/AppPasswords/.ls
 /dav/Account/CalendarLinks/.contents
 /dav/Account/CalendarLinks/.ls
+/dav/Account/Sessions/.contents
+/dav/Account/Sessions/.ls
 /attachfs/.contents
 /attachfs/.ls
   GET HEAD                                | 200 200 200 200 200 200 200 401

@@ -24,6 +24,7 @@ type Accounts struct {
 	judge  JudgePassword
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
+	due    func(time.Time)
 	zone   func(name string) bool
 	zoneOf func(user identity.ID) *time.Location
 	kinds  []string
@@ -52,6 +53,8 @@ type Config struct {
 
 	// Rouse is called once a change is durable: somebody's rights may be others.
 	Rouse func()
+	// Due is called with when a user is to be told that an app password ends.
+	Due func(time.Time)
 }
 
 // Routes is what accounts need to know of routes.
@@ -85,7 +88,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, check: cfg.Check, rouse: cfg.Rouse, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }
@@ -110,6 +113,7 @@ func (e *Accounts) Refresh(tx store.Tx) error {
 		return err
 	}
 	tx.AfterCommit(func() {
+		t.keepUses(e.Table())
 		e.table.Store(t)
 		e.rouse()
 	})

@@ -129,7 +129,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 		return nil, err
 	}
 	secret := NewSecret(kind)
-	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: SecretSum(secret), Created: req.Now, Scope: given.Scope, Expires: given.Expires}
+	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: SecretSum(secret), Created: req.Now, Scope: given.Scope, Expires: given.Expires, TellAt: TellAt(given.Expires, req.Now)}
 	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		t, err := Read(tx)
 		if err != nil {
@@ -151,6 +151,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, limitsOf(s))); err != nil {
 			return err
 		}
+		tx.AfterCommit(func() { e.due(s.TellAt) })
 		if err := e.Refresh(tx); err != nil {
 			return err
 		}
@@ -223,6 +224,20 @@ func readExpiry(root document.Value, now time.Time, zone *time.Location) time.Ti
 		}
 	}
 	v.Fail(errs.CodeRange, "is past; an app password that has expired logs nobody in")
+	return time.Time{}
+}
+
+// TellAt returns when after an instant the owner of an app password is told next that it
+// ends: a week and a day before. It is zero if that is past, or if it does not end.
+func TellAt(expires, after time.Time) time.Time {
+	if expires.IsZero() {
+		return time.Time{}
+	}
+	for _, before := range [...]time.Duration{7 * 24 * time.Hour, 24 * time.Hour} {
+		if at := expires.Add(-before); at.After(after) {
+			return at
+		}
+	}
 	return time.Time{}
 }
 

@@ -54,6 +54,19 @@ func (t *Table) holdSessions(list []store.Session) {
 	}
 }
 
+// keepUses takes over when sessions were used last from the table that this one
+// replaces: it is stored once in a while only.
+func (t *Table) keepUses(before *Table) {
+	if before == nil {
+		return
+	}
+	for sum, s := range t.sessions {
+		if old := before.sessions[sum]; old != nil {
+			s.used.Store(max(s.used.Load(), old.used.Load()))
+		}
+	}
+}
+
 // SessionUser returns whose session the token opens, and notes that it is used. It is
 // 0 if there is no such session, or it has ended. It is asked on every request of a
 // page and answers from memory.
@@ -92,8 +105,9 @@ func (e *Accounts) noteSession(s *heldSession, now time.Time) {
 // NewSession describes a log-in to the pages.
 type NewSession struct {
 	User    identity.ID
-	Lasting bool   // it lasts 30 days without use, not 12 hours
-	Agent   string // what the browser says it is
+	Lasting bool              // it lasts 30 days without use, not 12 hours
+	Agent   string            // what the browser says it is
+	Kind    store.SessionKind // "": a password, which the server or its directory has checked
 }
 
 // StartSession makes a session of a user whose password was checked, and returns its
@@ -102,7 +116,10 @@ type NewSession struct {
 func (e *Accounts) StartSession(ctx context.Context, n NewSession) (token string, err error) {
 	token = NewToken()
 	now := e.maker.Wall()
-	s := &store.Session{UserID: n.User, SHA256: SecretSum(token), Agent: clipAgent(n.Agent), Lasting: n.Lasting, Created: now, LastUsed: now}
+	s := &store.Session{
+		UserID: n.User, SHA256: SecretSum(token), Agent: clipAgent(n.Agent), Lasting: n.Lasting, Created: now, LastUsed: now,
+		Address: e.log.AddressOf(ctx), Kind: n.Kind,
+	}
 	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		t, err := Read(tx)
 		if err != nil {
@@ -110,6 +127,9 @@ func (e *Accounts) StartSession(ctx context.Context, n NewSession) (token string
 		}
 		if !t.directory.Active(n.User) || t.ByID(n.User).Kind != identity.User {
 			return change.Absent("user")
+		}
+		if s.Kind == "" {
+			s.Kind = passwordKind(t.ByID(n.User))
 		}
 		for _, old := range e.surplus(n.User, now, t) {
 			if err := tx.Write().Parties().DeleteSession(old); err != nil {
@@ -151,22 +171,12 @@ func (e *Accounts) surplus(user identity.ID, now time.Time, t *Table) (ids []int
 	return ids
 }
 
-// EndSession ends the session that the token opens, if there is one.
-func (e *Accounts) EndSession(ctx context.Context, token string) error {
-	return e.maker.Update(ctx, func(tx store.Tx) error {
-		t, err := Read(tx)
-		if err != nil {
-			return err
-		}
-		s := t.sessions[SecretSum(token)]
-		if s == nil {
-			return nil
-		}
-		if err := tx.Write().Parties().DeleteSession(s.ID); err != nil {
-			return err
-		}
-		return e.Refresh(tx)
-	})
+// passwordKind says who has checked the password of a log-in.
+func passwordKind(p *store.Party) store.SessionKind {
+	if p.Password == "" && p.Origin != "" {
+		return store.ByLDAP
+	}
+	return store.ByPassword
 }
 
 // clipAgent bounds what a browser can have stored of what it says of itself.
@@ -180,78 +190,4 @@ func clipAgent(text string) string {
 		cut--
 	}
 	return text[:cut]
-}
-
-// Session describes a log-in to the pages that lasts.
-type Session struct {
-	ID       int64
-	Agent    string // what the browser says it is
-	Lasting  bool
-	Created  time.Time
-	LastUsed time.Time
-	Own      bool // it is the one that asks
-}
-
-// Sessions returns the sessions of the user that last, the latest used first. token is
-// that of the one that asks.
-func (e *Accounts) Sessions(user identity.ID, token string) []Session {
-	t, now := e.Table(), e.maker.Wall()
-	var out []Session
-	for sum, s := range t.sessions {
-		if s.UserID == user && s.lasts(now) {
-			out = append(out, Session{
-				ID: s.ID, Agent: s.Agent, Lasting: s.Lasting, Created: s.Created, LastUsed: time.UnixMilli(s.used.Load()), Own: sum == SecretSum(token),
-			})
-		}
-	}
-	slices.SortFunc(out, func(a, b Session) int { return cmp.Or(b.LastUsed.Compare(a.LastUsed), cmp.Compare(b.ID, a.ID)) })
-	return out
-}
-
-// EndSessionOf ends a session of the user by its id. One that there is not is
-// errs.NotFound.
-func (e *Accounts) EndSessionOf(ctx context.Context, user identity.ID, id int64) error {
-	return e.maker.Update(ctx, func(tx store.Tx) error {
-		t, err := Read(tx)
-		if err != nil {
-			return err
-		}
-		for _, s := range t.sessions {
-			if s.ID != id || s.UserID != user {
-				continue
-			}
-			if err := tx.Write().Parties().DeleteSession(id); err != nil {
-				return err
-			}
-			return e.Refresh(tx)
-		}
-		return change.Absent("session")
-	})
-}
-
-// EndOtherSessions ends all sessions of the user but that which the token opens, and
-// returns how many there were.
-func (e *Accounts) EndOtherSessions(ctx context.Context, user identity.ID, token string) (ended int, err error) {
-	err = e.maker.Update(ctx, func(tx store.Tx) error {
-		ended = 0 // a change may be made again
-		t, err := Read(tx)
-		if err != nil {
-			return err
-		}
-		var others []int64
-		for sum, s := range t.sessions {
-			if s.UserID == user && sum != SecretSum(token) {
-				others = append(others, s.ID)
-			}
-		}
-		slices.Sort(others)
-		for _, id := range others {
-			if err := tx.Write().Parties().DeleteSession(id); err != nil {
-				return err
-			}
-		}
-		ended = len(others)
-		return e.Refresh(tx)
-	})
-	return ended, err
 }

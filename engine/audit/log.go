@@ -42,6 +42,10 @@ func NewLog(db store.Store, now func() time.Time, address func(context.Context) 
 	}
 }
 
+// AddressOf returns where the request of the context comes from, "" for the machine
+// itself.
+func (l *Log) AddressOf(ctx context.Context) string { return l.address(ctx) }
+
 // Write writes a row in the unit of the change that it is about, so that both
 // are durable or none is. The row needs no address.
 func (l *Log) Write(ctx context.Context, tx store.Tx, row *Row) error {

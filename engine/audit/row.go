@@ -17,6 +17,7 @@ type Action string
 // The actions of the audit log.
 const (
 	LogIn           Action = "log-in"               // a session of the pages, with the browser; or refused, of any log-in
+	SessionEnd      Action = "session-end"          // whose session of the pages was ended, by log-out or from the list; with the browser
 	Request         Action = "request"              // refused for want of a right; the target is method and path
 	UserAdd         Action = "user-add"             // a user
 	UserChange      Action = "user-change"          // the detail names the fields

@@ -14,6 +14,8 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 		return n.wayMail(p)
 	case n.Hook != nil:
 		return n.hookMail(p)
+	case n.Password != nil:
+		return n.passwordMail(p)
 	case n.Server != nil:
 		return n.serverMail(p)
 	case n.Case == nil:

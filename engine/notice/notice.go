@@ -17,7 +17,7 @@ type Kind string
 // The kinds of notices.
 const (
 	KindTask     Kind = "task"     // the recipient has a new task
-	KindReminder Kind = "reminder" // a task still waits for the recipient
+	KindReminder Kind = "reminder" // a task still waits for the recipient, or an app password of theirs ends soon
 	KindAct      Kind = "act"      // a person or a timer has done something in a case
 	KindOutcome  Kind = "outcome"  // a case has ended
 	KindOverdue  Kind = "overdue"  // a timer is due and nothing handles it, or something takes too long
@@ -53,7 +53,7 @@ func (k Kind) Severity() Severity {
 }
 
 // Notice is one thing that some people are told. Exactly one of Case, Entry, Hook,
-// Way and Server is set.
+// Way, Server and Password is set.
 type Notice struct {
 	Kind Kind
 	Time time.Time
@@ -66,6 +66,8 @@ type Notice struct {
 	Way *Way
 	// Server is the part of the server that it is about.
 	Server *Server
+	// Password is the app password that it is about.
+	Password *Password
 	// Word is what was done in the case, or how it ended: "Approved".
 	Word string
 	// Child is set for what happened in a case that another case has started.

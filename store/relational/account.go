@@ -20,17 +20,22 @@ var secretTable = table[store.Secret]{"app_passwords", "secret", func(s *store.S
 		{"last_used", fixed, millis{&s.LastUsed}},
 		{"scope", fixed, (*string)(&s.Scope)},
 		{"expires", fixed, millis{&s.Expires}},
+		{"tell_at", fixed, millis{&s.TellAt}},
 	}...)
 }}
 
 var (
 	insertSecret  = secretTable.insert()
 	selectSecrets = `SELECT ` + secretTable.list("") + ` FROM app_passwords ORDER BY id`
+	selectSecret  = `SELECT ` + secretTable.list("") + ` FROM app_passwords WHERE id = ?1`
 )
 
 const (
 	touchSecret  = `UPDATE app_passwords SET last_used = ?2 WHERE id = ?1`
+	tellOfSecret = `UPDATE app_passwords SET tell_at = ?2 WHERE id = ?1`
 	deleteSecret = `DELETE FROM app_passwords WHERE id = ?1`
+
+	selectDueSecrets = `SELECT tell_at, id FROM app_passwords WHERE tell_at <= ?1 ORDER BY tell_at, id LIMIT ?2`
 )
 
 // ofKind returns the statement for the table of the kind.
@@ -46,6 +51,17 @@ func ofKind(kind store.SecretKind, query string) string {
 func (r partyReader) Secrets(kind store.SecretKind) (all []store.Secret, err error) {
 	err = secretTable.add(r.c, &all, ofKind(kind, selectSecrets))
 	return all, Failure("read the secrets", err)
+}
+
+// AppPassword returns an app password by its ID.
+func (r partyReader) AppPassword(id int64) (*store.Secret, error) {
+	return secretTable.one(r.c, selectSecret, id)
+}
+
+// TellOfAppPassword sets when the owner of an app password is told next that it ends.
+func (t partyWriter) TellOfAppPassword(id int64, tellAt time.Time) error {
+	n, err := t.c.Change(tellOfSecret, id, at(tellAt))
+	return found(n, err, string(store.AppPassword))
 }
 
 // InsertSecret stores a new secret and sets its ID. It returns errs.NameTaken

@@ -28,7 +28,8 @@ const (
 			(SELECT min(retires) FROM cases WHERE retires > ?1),
 			(SELECT min(due) FROM purges WHERE due > ?1),
 			(SELECT min(due) FROM troubles WHERE due > ?1),
-			(SELECT min(due) FROM held_mails WHERE due > ?1)`
+			(SELECT min(due) FROM held_mails WHERE due > ?1),
+			(SELECT min(tell_at) FROM app_passwords WHERE tell_at > ?1)`
 )
 
 // What is due of each context is found by the indexes that calendars use.
@@ -55,7 +56,7 @@ type dueKind struct {
 }
 
 // dueKinds returns the kinds, in the order in which they come at one instant.
-func dueKinds() [7]dueKind {
+func dueKinds() [8]dueKind {
 	uuid := func(d *store.DueRow) any { return bits(d.UUID[:]) }
 	id := func(d *store.DueRow) any { return &d.ID }
 	return [...]dueKind{
@@ -66,11 +67,12 @@ func dueKinds() [7]dueKind {
 		{store.DuePurge, selectDuePurges, id},
 		{store.DueTrouble, selectDueTroubles, id},
 		{store.DueMail, selectDueHeldMails, id},
+		{store.DueSecret, selectDueSecrets, id},
 	}
 }
 
 // heads returns the first instant of each kind after one, zero for none.
-func (r *reader) heads(after int64) (heads [7]time.Time, err error) {
+func (r *reader) heads(after int64) (heads [8]time.Time, err error) {
 	var columns [len(heads)]any
 	for i := range heads {
 		columns[i] = millis{&heads[i]}
@@ -85,8 +87,8 @@ const ever = math.MinInt64
 // Due returns what is due at or before upTo, at most limit, by instant;
 // at the same instant entries come first, then cases, then attachments that
 // expire, then cases whose retention is over and what is left of deleted ones,
-// then what people are told again and what waited for them, each kind in the order of creation. next is when something else is due, zero
-// for never.
+// then what people are told again, what waited for them, and what of theirs ends soon,
+// each kind in the order of creation. next is when something else is due, zero for never.
 func (r queueReader) Due(upTo time.Time, limit int) (rows []store.DueRow, next time.Time, err error) {
 	const op = "read what is due"
 	heads, err := r.heads(ever)
@@ -205,7 +207,7 @@ func (r queueReader) NextDue() (due time.Time, err error) {
 }
 
 // first returns the earliest of the instants, zero for none.
-func first(heads [7]time.Time) (earliest time.Time) {
+func first(heads [8]time.Time) (earliest time.Time) {
 	for _, head := range heads {
 		if earliest.IsZero() || !head.IsZero() && head.Before(earliest) {
 			earliest = head

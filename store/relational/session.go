@@ -15,6 +15,8 @@ var sessionTable = table[store.Session]{"sessions", "session", func(s *store.Ses
 		{"lasting", fixed, &s.Lasting},
 		{"created", fixed, millis{&s.Created}},
 		{"last_used", fixed, millis{&s.LastUsed}},
+		{"address", fixed, &s.Address},
+		{"kind", fixed, (*string)(&s.Kind)},
 	}...)
 }}
 

@@ -86,6 +86,7 @@ func Statements() map[string]string {
 		"selectTrouble": selectTrouble, "selectTroublesOfCase": selectTroublesOfCase, "selectTroublesOfEntry": selectTroublesOfEntry,
 		"insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,
 		"insertHeldMail": insertHeldMail.query, "selectDueMailsOf": selectDueMailsOf, "deleteHeldMails": deleteHeldMails, "selectDueHeldMails": selectDueHeldMails,
+		"selectSecret": selectSecret, "tellOfSecret": tellOfSecret, "selectDueSecrets": selectDueSecrets,
 		"selectDuePurges": selectDuePurges, "selectRetired": selectRetired,
 		"putEnded": putEnded.query, "selectEnded": selectEnded, "selectEndedOf": selectEndedOf, "selectAllEnded": selectAllEnded,
 		"deleteEnded": deleteEnded, "deleteEndedBefore": deleteEndedBefore,

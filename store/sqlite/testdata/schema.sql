@@ -30,9 +30,11 @@ CREATE TABLE app_passwords (
 	label     TEXT    NOT NULL CHECK (label <> ''),
 	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
 	created   INTEGER NOT NULL,
-	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER,
+	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER, tell_at INTEGER,
 	UNIQUE (user_id, folded)
 ) STRICT;
+
+CREATE INDEX app_passwords_to_tell ON app_passwords (tell_at) WHERE tell_at IS NOT NULL;
 
 CREATE TABLE archive_access (
 	party_id INTEGER NOT NULL REFERENCES parties (id),
@@ -105,7 +107,7 @@ CREATE TABLE calendar_links (
 	label     TEXT    NOT NULL CHECK (label <> ''),
 	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
 	created   INTEGER NOT NULL,
-	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER,
+	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER, tell_at INTEGER,
 	UNIQUE (user_id, folded)
 ) STRICT;
 
@@ -827,7 +829,7 @@ CREATE TABLE sessions (
 	lasting   INTEGER NOT NULL CHECK (lasting IN (0, 1)), -- it was asked to last
 	created   INTEGER NOT NULL, -- by the machine's clock, in a sandbox too, as last_used
 	last_used INTEGER NOT NULL
-) STRICT;
+, address TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX sessions_by_user ON sessions (user_id);
 

@@ -49,7 +49,7 @@ CREATE TABLE app_passwords (
 	label     TEXT    NOT NULL CHECK (label <> ''),
 	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
 	created   INTEGER NOT NULL,
-	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER,
+	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER, tell_at INTEGER,
 	UNIQUE (user_id, folded)
 ) STRICT;
 
@@ -60,7 +60,7 @@ CREATE TABLE calendar_links (
 	label     TEXT    NOT NULL CHECK (label <> ''),
 	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
 	created   INTEGER NOT NULL,
-	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER,
+	last_used INTEGER, scope TEXT NOT NULL DEFAULT 'all', expires INTEGER, tell_at INTEGER,
 	UNIQUE (user_id, folded)
 ) STRICT;
 
@@ -474,7 +474,7 @@ CREATE TABLE sessions (
 	lasting   INTEGER NOT NULL CHECK (lasting IN (0, 1)), -- it was asked to last
 	created   INTEGER NOT NULL, -- by the machine's clock, in a sandbox too, as last_used
 	last_used INTEGER NOT NULL
-) STRICT;
+, address TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE scenarios (
 	id           INTEGER PRIMARY KEY,
@@ -545,15 +545,16 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 04:41:23');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 23:51:04');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-23 23:51:04');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-23 23:51:04');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-23 23:51:04');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-23 23:51:04');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-24 20:26:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 04:41:23');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-23 23:51:04');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-23 23:51:04');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-23 23:51:04');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-24 20:26:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-24 20:26:17');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 04:41:23');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 04:41:23');
@@ -570,9 +571,9 @@ INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, 
 INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin) VALUES (2, 'ann', 'ann', 'user', 'Ann', 'ann@example.org', 1, 0, '[]', '[]', '$argon2id$', 2, 1352462400000, 1352462400000, 1, 1352462400000, 1352466000000, 1, '["Bug"]', '{"kinds":["task"],"digest":"07:30","quiet":{"from":"20:00","to":"07:00"}}', 'Europe/Berlin', '', '');
 INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin) VALUES (3, 'all', 'all', 'team', '', '', 0, 0, '["sam","ann"]', '["ann"]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '', '', '');
 
-INSERT INTO app_passwords (id, user_id, folded, label, sha256, created, last_used, scope, expires) VALUES (1, 1, 'phone', 'Phone', X'7FE8FE74998F4D3529A7358A0A6E2B3173BDBD9FF0D5551044557DDF6624E55E', 1352462400000, 1352462400000, 'all', NULL);
+INSERT INTO app_passwords (id, user_id, folded, label, sha256, created, last_used, scope, expires, tell_at) VALUES (1, 1, 'phone', 'Phone', X'7FE8FE74998F4D3529A7358A0A6E2B3173BDBD9FF0D5551044557DDF6624E55E', 1352462400000, 1352462400000, 'all', NULL, NULL);
 
-INSERT INTO calendar_links (id, user_id, folded, label, sha256, created, last_used, scope, expires) VALUES (1, 1, 'phone', 'Phone', X'DA351CFD79FDFA009FD841372A5821345FAC8ECCD1DDC907163966797540C3F6', 1352462400000, 1352462400000, 'all', NULL);
+INSERT INTO calendar_links (id, user_id, folded, label, sha256, created, last_used, scope, expires, tell_at) VALUES (1, 1, 'phone', 'Phone', X'DA351CFD79FDFA009FD841372A5821345FAC8ECCD1DDC907163966797540C3F6', 1352462400000, 1352462400000, 'all', NULL, NULL);
 
 INSERT INTO answers (user_id, key, url, request, created, answer) VALUES (1, 'k', X'0BFE935E70C321C7CA3AFC75CE0D0CA2F98B5422E008BB31C00C6D7F1F1C0AD6', X'454349E422F05297191EAD13E21D3DB520E5ABEF52055E4964B82FB213F593A1', 1352462400000, X'7B7D');
 
@@ -656,7 +657,7 @@ INSERT INTO letters (id, name, created, size, content) VALUES (1, '2012-11-09 12
 
 INSERT INTO hooks (id, route_id, folded, name, author, sha256, settings, fault, revision, created, modified) VALUES (1, 4, 'pushes', 'Pushes', 1, X'0100000000000000000000000000000000000000000000000000000000000000', X'7B7D', 'none', 1, 1352462400000, 1352462400000);
 
-INSERT INTO sessions (id, user_id, sha256, agent, lasting, created, last_used) VALUES (1, 1, X'0700000000000000000000000000000000000000000000000000000000000000', 'Mozilla/5.0', 1, 1352462400000, 1352462400000);
+INSERT INTO sessions (id, user_id, sha256, agent, lasting, created, last_used, address, kind) VALUES (1, 1, X'0700000000000000000000000000000000000000000000000000000000000000', 'Mozilla/5.0', 1, 1352462400000, 1352462400000, '', '');
 
 INSERT INTO scenarios (id, route_id, author_id, folded, name, yaml, source, etag, title, played, version, steps, expectations, created, modified) VALUES (1, 4, 1, 'bug', 'Bug', 1, X'73746570733A205B636865636B3A20747275655D0A', '"s"', 'A story', 1352462400000, 1, 1, 2, 1352462400000, 1352462400000);
 INSERT INTO scenarios (id, route_id, author_id, folded, name, yaml, source, etag, title, played, version, steps, expectations, created, modified) VALUES (2, NULL, 1, 'later', 'Later', 0, X'7B7D', '"t"', '', NULL, 0, 0, 0, 1352462400000, 1352462400000);
@@ -928,3 +929,4 @@ CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
 	UPDATE open_cases SET n = n - 1 WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.open;
 	DELETE FROM done_tasks WHERE time BETWEEN old.created AND old.modified AND case_id = old.id;
 END;
+CREATE INDEX app_passwords_to_tell ON app_passwords (tell_at) WHERE tell_at IS NOT NULL;
