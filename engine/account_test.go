@@ -433,8 +433,14 @@ func TestEndsThatWentBy(t *testing.T) {
 		lasts, after time.Duration
 		want         time.Duration // from then on; 0: not any more
 	}{
-		{10 * day, 0, 3 * day}, {10 * day, 3 * day, 9 * day}, {10 * day, 5 * day, 9 * day}, {10 * day, 9 * day, 0}, {10 * day, 11 * day, 0},
-		{7 * day, 0, 6 * day}, {day, 0, 0}, {day + time.Second, 0, time.Second},
+		{10 * day, 0, 3 * day},
+		{10 * day, 3 * day, 9 * day},
+		{10 * day, 5 * day, 9 * day},
+		{10 * day, 9 * day, 0},
+		{10 * day, 11 * day, 0},
+		{7 * day, 0, 6 * day},
+		{day, 0, 0},
+		{day + time.Second, 0, time.Second},
 	} {
 		want := time.Time{}
 		if test.want > 0 {

@@ -5,25 +5,26 @@ import "flowdrive/internal/document"
 // fieldSlips has what people write in an entry who know other schedulers, and what it is
 // called here.
 var fieldSlips = document.Slips{
-	"every period frequency rate":               `did you mean the type "interval", with "minutes": 60, or another of weeks, days, hours, seconds?`,
-	"cron crontab schedule expression cronspec": `did you mean "spec", with the type "crontab", such as "30 5 * * 1-5"?`,
-	"tz zone tzid":            `did you mean "timezone"?`,
-	"enabled active disabled": `did you mean "paused"?`,
-	"at time":                 `did you mean "hour" and "minute", with the type "cron", or "date" with the type "simple"?`,
-	"from begin after notbefore startdate startat": `did you mean "start"?`,
+	"at time":                       `did you mean "hour" and "minute", with the type "cron", or "date" with the type "simple"?`,
+	"name label":                    `the name of the file is that of the entry; the cases are called by "title"`,
+	"tz zone tzid":                  `did you mean "timezone"?`,
+	"comment comments":              `did you mean "note"?`,
+	"holidays calendar":             `did you mean "excludeCalendar", with the path of an .ics document?`,
+	"catchup persistent":            `did you mean "misfire"?`,
+	"owner user team group":         `did you mean "context"?`,
+	"input file attachment":         `did you mean "document", with a path, or "attachmentUUID"?`,
+	"enabled active disabled":       `did you mean "paused"?`,
+	"jitter splay randomdelay":      `did you mean "jitterSeconds"?`,
+	"workflow process job task":     `did you mean "route"?`,
+	"every period frequency rate":   `did you mean the type "interval", with "minutes": 60, or another of weeks, days, hours, seconds?`,
+	"times count repetitions limit": `did you mean "repeat"?`,
+	"concurrency concurrencypolicy": `did you mean "overlap"?`,
+
 	"until stop to notafter enddate endat":         `did you mean "end"?`,
-	"name label":                                   `the name of the file is that of the entry; the cases are called by "title"`,
-	"times count repetitions limit":                `did you mean "repeat"?`,
-	"xattrs xattr data params parameters env with": `did you mean "xattrDict"?`,
-	"workflow process job task":                    `did you mean "route"?`,
-	"owner user team group":                        `did you mean "context"?`,
-	"input file attachment":                        `did you mean "document", with a path, or "attachmentUUID"?`,
-	"holidays calendar":                            `did you mean "excludeCalendar", with the path of an .ics document?`,
-	"comment comments":                             `did you mean "note"?`,
-	"concurrency concurrencypolicy":                `did you mean "overlap"?`,
-	"jitter splay randomdelay":                     `did you mean "jitterSeconds"?`,
 	"grace tolerance startingdeadlineseconds":      `did you mean "graceSeconds"?`,
-	"catchup persistent":                           `did you mean "misfire"?`,
+	"cron crontab schedule expression cronspec":    `did you mean "spec", with the type "crontab", such as "30 5 * * 1-5"?`,
+	"from begin after notbefore startdate startat": `did you mean "start"?`,
+	"xattrs xattr data params parameters env with": `did you mean "xattrDict"?`,
 }
 
 // typeSlips has what people write as the type of an entry.

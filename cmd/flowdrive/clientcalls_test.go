@@ -140,6 +140,7 @@ func (k *clientCalls) ends(ctx context.Context, f *furnished) {
 	for _, path := range []string{
 		workflow + "Routes/bug/drop.txt", workflow + "Routes/copy.scenario.json", workflow + "Routes/bug/Hooks/night.json", workflow + "Cases/" + f.id + "/Files/plan.txt",
 		workflow + "Archive/2012/11/" + f.past + ".json", "/attachfs/" + f.attachment, "/dav/Account/AppPasswords/tablet.json", "/dav/Account/CalendarLinks/tablet.json",
+		"/dav/Account/Sessions/1.json", "/dav/Admin/Sessions/2.json",
 		"/dav/Admin/Teams/night.json", "/dav/Admin/Users/ben.json", "/dav/Admin/Holds/night.json", "/dav/Workflow/Cases/" + f.id + ".json",
 	} {
 		k.call(ctx, http.MethodDelete, path, "")
