@@ -48,7 +48,7 @@ func (p pages[R]) all(after int64) (out []Resource, err error) {
 // How many rows are read at once if resources are told one by one: a row may have a
 // million bytes.
 const (
-	fewRows   = 1
+	fewRows   = 4
 	manyRows  = 64
 	smallPage = 256 << 10 // bytes of forms of the rows before, for more of them to be read at once
 )

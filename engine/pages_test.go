@@ -6,7 +6,7 @@ import (
 )
 
 // TestPagesAreReadInParts: who is told of resources one by one, and takes from them what is
-// large, never has more than one of them in memory. One listing of cases with much in
+// large, never has more than a few of them in memory. One listing of cases with much in
 // their XATTRs took a gigabyte.
 func TestPagesAreReadInParts(t *testing.T) {
 	t.Parallel()
@@ -18,10 +18,10 @@ func TestPagesAreReadInParts(t *testing.T) {
 		enough      int64 // upon this resource
 		told, steps []int
 	}{
-		{"large", large, 0, 0, 0, []int{1, rows}, slices.Repeat([]int{1}, rows+1)},
-		{"small", 100, 0, 0, 0, []int{1, rows}, []int{1, 2, 4, 8, 16, 32, 64}},
-		{"limit", large, 6, 6, 0, []int{1, 6}, slices.Repeat([]int{1}, 6)},
-		{"enough", large, 0, 0, 10, []int{1, 10}, slices.Repeat([]int{1}, 10)},
+		{"large", large, 0, 0, 0, []int{1, rows}, slices.Repeat([]int{4}, 26)},
+		{"small", 100, 0, 0, 0, []int{1, rows}, []int{4, 8, 16, 32, 64}},
+		{"limit", large, 6, 6, 0, []int{1, 6}, []int{4, 4}},
+		{"enough", large, 0, 0, 10, []int{1, 12}, []int{4, 4, 4}},
 	} {
 		var steps []int
 		var told []int64
