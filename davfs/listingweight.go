@@ -11,7 +11,7 @@ import (
 // again before it is written.
 const (
 	// listedWeight is held while the members of a folder are read.
-	listedWeight = 1 << 20
+	listedWeight = 2 << 20
 	// streamWeight is held by a stream: a page, the largest resource, with which the page
 	// may have ended, and the copies that are made of both on their way.
 	streamWeight = 4 * pageBytes

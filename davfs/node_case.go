@@ -50,7 +50,7 @@ const mostXattrs = 16 << 20
 
 // fewXattrs is how many of these bytes a listing may hold as part of listedWeight. One that
 // has more makes sure of room for all that it may hold, and begins again.
-const fewXattrs = listedWeight / 4
+const fewXattrs = listedWeight / 2
 
 // members describes a file and a folder for each case that the filter selects.
 func (n casesFolder) members(ctx context.Context, f engine.Filter) ([]*info, error) {
