@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"strconv"
 
@@ -58,7 +59,8 @@ func (n casesFolder) members(ctx context.Context, f engine.Filter) ([]*info, err
 	if err != nil || few {
 		return out, err
 	}
-	if err := n.hold(ctx, 2*mostXattrs); err != nil {
+	// Those who wait hold nothing: else none of them would get enough.
+	if err := errors.Join(n.hold(ctx, 0), n.hold(ctx, 2*mostXattrs)); err != nil {
 		return nil, err
 	}
 	out, _, err = n.told(ctx, f, mostXattrs, false)
