@@ -157,7 +157,7 @@ func denied(to *pgconn.Config, err error) error {
 	return refused{refusal("The user %q may not make and use tables in the database %q: %s. Let it own the database (ALTER DATABASE %s OWNER TO %s), and its tables if there are any.", to.User, name, e.Message, name, to.User)}
 }
 
-// away returns that a connection could not be made for now.
+// away returns that a connection could not be made at this moment.
 func away(err error) error {
 	return &errs.Error{Kind: errs.Unavailable, Detail: detailLost, Err: errs.Wrap("connect to the database", err)}
 }

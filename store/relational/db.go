@@ -66,7 +66,7 @@ type Beside struct {
 	Idle      func(context.Context) // runs while the database does, until its context ends
 }
 
-// New returns a database of the dialect, for now without connections.
+// New returns a database of the dialect, which has no connections yet.
 func New(dialect *Dialect, beside Beside) *DB {
 	db := &DB{
 		dialect:  dialect,
