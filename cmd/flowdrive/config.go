@@ -188,15 +188,15 @@ type config struct {
 // configPath returns the configuration file that --config or FLOWDRIVE_CONFIG names, else
 // that of the user, else that of the system, "" for none. Only commands that have a data
 // folder look for one that nobody has named: a client may not be allowed to read it.
-func configPath(flags *pflag.FlagSet) (path, from string, err error) {
+func configPath(flags *pflag.FlagSet) (path string, err error) {
 	if path, err = flags.GetString("config"); err != nil || path != "" {
-		return path, fromCommandLine, err
+		return path, err
 	}
 	if path = os.Getenv(environmentPrefix + "CONFIG"); path != "" {
-		return path, environmentPrefix + "CONFIG", nil
+		return path, nil
 	}
 	if flags.Lookup("data") == nil {
-		return "", "", nil
+		return "", nil
 	}
 	places := []string{systemConfig}
 	if folder, err := os.UserConfigDir(); err == nil {
@@ -205,17 +205,17 @@ func configPath(flags *pflag.FlagSet) (path, from string, err error) {
 	for _, path := range places {
 		switch _, err := os.Stat(path); {
 		case err == nil:
-			return path, "default", nil
+			return path, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", "", fmt.Errorf("look for the configuration: %w", err)
+			return "", fmt.Errorf("look for the configuration: %w", err)
 		}
 	}
-	return "", "", nil
+	return "", nil
 }
 
 // readConfig returns the configuration file, and every fault of its form.
 func readConfig(flags *pflag.FlagSet, known []string) (*config, error) {
-	path, _, err := configPath(flags)
+	path, err := configPath(flags)
 	if path == "" || err != nil {
 		return nil, err
 	}

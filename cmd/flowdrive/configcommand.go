@@ -136,18 +136,7 @@ func originOf(f *pflag.Flag) string {
 
 // writeSettings writes a line for each setting, by name.
 func writeSettings(out io.Writer, flags *pflag.FlagSet) error {
-	path, from, err := configPath(flags)
-	if err != nil {
-		return err
-	}
-	if path != "" {
-		from = fmt.Sprintf("# The configuration file is %s (%s).\n", path, from)
-	} else {
-		from = "# There is no configuration file.\n"
-	}
-	if _, err := io.WriteString(out, from); err != nil {
-		return err
-	}
+	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Name == "config" || f.Name == "help" || err != nil {
 			return
