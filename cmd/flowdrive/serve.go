@@ -66,6 +66,9 @@ func serveApp(ctx context.Context, cmd *cobra.Command, a *app, listener net.List
 			return nil
 		}
 		*greeted = true
+		if err := releaseStartPages(); err != nil {
+			a.log.Debug().Err(err).Msg("memory: the pages of the start stay mapped")
+		}
 		return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
 	}, a.with(listener)...)
 }

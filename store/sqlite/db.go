@@ -23,8 +23,8 @@ var _ store.Store = (*DB)(nil)
 
 // Options are the settings of a database; zero fields take their defaults.
 type Options struct {
-	WriterCache int // of pages, in KiB; 32 MiB, which with the rest keeps a busy server below 80
-	ReaderCache int // of pages, in KiB, each; 4 MiB
+	WriterCache int // of pages, in KiB; 12 MiB, which with the rest keeps a busy server below 80
+	ReaderCache int // of pages, in KiB, each; 2 MiB
 	Readers     int // connections that read; 4
 
 	// Idle is how long no commit must have happened before what the log
@@ -40,10 +40,10 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.WriterCache == 0 {
-		o.WriterCache = 32 << 10
+		o.WriterCache = 12 << 10
 	}
 	if o.ReaderCache == 0 {
-		o.ReaderCache = 4 << 10
+		o.ReaderCache = 2 << 10
 	}
 	if o.Readers == 0 {
 		o.Readers = 4
