@@ -42,19 +42,21 @@ func (c *concerned) context(p *store.Party, why machine.Reason) {
 	}
 }
 
-// admins adds those who administer a route; if there are none, or always, those who
-// administer the server.
+// admins adds those who administer a route; if none of them can be told, or always, those
+// who administer the server.
 func (c *concerned) admins(routeID int64, always bool) {
-	before := len(c.people)
+	before, reached := len(c.people), false
 	for _, party := range c.rights.Admins(routeID) {
 		if party == string(identity.Everyone) {
 			continue
 		}
 		for _, name := range c.persons(party) {
-			c.user(c.table.ByName(identity.User, name), machine.ReasonAdmin)
+			p := c.table.ByName(identity.User, name)
+			reached = reached || c.channels.reaches(p)
+			c.user(p, machine.ReasonAdmin)
 		}
 	}
-	if len(c.people) > before && !always {
+	if len(c.people) > before && reached && !always {
 		return
 	}
 	for _, p := range c.table.Directory().Parties() {

@@ -162,6 +162,9 @@ func (l *statusLook) overviewEntries(ctx context.Context, o *status.Overview) er
 // started, and the routes that the user administers.
 func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 	late := &status.Late{Zone: l.zone}
+	if l.by.Admin() {
+		late.Untold = l.channels.untold(l.accounts.Table())
+	}
 	// Of an administrator of the server OwnOnly would leave out what has failed in the
 	// routes that they administer.
 	administered := l.rights.Administered(l.by)

@@ -300,8 +300,7 @@ func (t *notifier) mailedOnError() (addresses []string) {
 
 // wants reports whether a person gets mails of that kind.
 func (t *notifier) wants(p *notice.Person, kind notice.Kind) bool {
-	party := t.accounts.Table().ByName(identity.User, string(p.Name))
-	return party != nil && p.Email != "" && !notice.WishFor(party.Mail, kind, t.now(), time.UTC).Never
+	return mailed(t.accounts.Table().ByName(identity.User, string(p.Name)), kind)
 }
 
 // addTrouble stores something that is wrong, and reports whether it was known.

@@ -16,6 +16,7 @@ type lateView struct {
 	Lede   string
 	Groups []lateGroup
 	More   bool
+	Untold string
 }
 
 // lateGroup is what is late in the same way.
@@ -43,7 +44,7 @@ func drawLate(x *visit) error {
 		return err
 	}
 	late.Zone = status.Zone{Location: x.Words.zone}
-	v := &lateView{More: late.More, Lede: "Nothing is late, and nothing has failed."}
+	v := &lateView{More: late.More, Untold: late.Untold, Lede: "Nothing is late, and nothing has failed."}
 	if len(late.Items) > 0 {
 		v.Lede = ledeOfLate(late)
 	}

@@ -18,6 +18,19 @@ func TestLatePage(t *testing.T) {
 	}
 }
 
+// TestLatePageSaysThatNobodyIsTold: an administrator without an address learns that nobody
+// is told of what fails; others cannot change that.
+func TestLatePageSaysThatNobodyIsTold(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	const want = "No administrator is told outside of the drive of what fails: "
+	for user, says := range map[string]bool{"admin": true, "ann": false} {
+		if got := g.browse(t, user).get(t, "/late"); got.status != 200 || strings.Contains(got.body, want) != says {
+			t.Errorf("%s: got %d; want that it says so: %v in\n%s", user, got.status, says, got.body)
+		}
+	}
+}
+
 // TestForecasts: what happens if nobody does anything is a list of instants, and storing
 // nothing.
 func TestForecasts(t *testing.T) {

@@ -40,10 +40,10 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look whether the server has what it needs",
 		Long: "Looks at the settings, the data folder, the database, the disk, the clock, the time\n" +
-			"zones, the certificate, the mail server, the public address and the backups, and prints\n" +
-			"a line for each: \"ok\", \"todo\" with what to do, or \"note\" with what may be as it should be.\n" +
-			"It changes nothing and sends no mail. Give it the settings of the server. Exits with 0 if all\n" +
-			"is well, 1 if there is something to do.",
+			"zones, the certificate, the mail server, whether an administrator is told of failures, the\n" +
+			"public address and the backups, and prints a line for each: \"ok\", \"todo\" with what to\n" +
+			"do, or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
+			"it the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{settings: &s, now: time.Now(), out: cmd.OutOrStdout()}
@@ -80,6 +80,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		{"time zones", d.zones},
 		{"certificate", d.certificate},
 		{"mail server", d.mail},
+		{"failures", d.failures},
 		{"public address", d.address},
 		{"single sign-on", d.signOn},
 		{"directory", d.directory},
@@ -286,6 +287,24 @@ func (d *doctor) mail(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%w; look at --smtp, its user and its password", err)
 	}
 	return "takes mails from this server", nil
+}
+
+// failures asks the running server whether an administrator is told of what fails.
+func (d *doctor) failures(ctx context.Context) (string, error) {
+	var late struct {
+		Untold string `json:"untold"`
+	}
+	if err := newClient(d.settings.data).get(ctx, "/dav/Workflow/Status/late.json", &late); err != nil {
+		return "", advice{fmt.Errorf("only a running server knows whether anybody is told of them: %w", err)}
+	}
+	if late.Untold == "" {
+		return "an administrator or a service is told of them", nil
+	}
+	err := errors.New(late.Untold)
+	if c, wrong := d.settings.outside.gateway(); wrong == nil && c.Mail == nil {
+		return "", advice{err} // that may be as it should be
+	}
+	return "", err
 }
 
 // address asks the server by the address that people have.

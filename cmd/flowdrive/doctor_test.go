@@ -72,6 +72,24 @@ func TestDoctorTriesTheMailServer(t *testing.T) {
 	}
 }
 
+// TestDoctorLooksWhoIsToldOfFailures: with a mail server an administrator needs an address.
+func TestDoctorLooksWhoIsToldOfFailures(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		with := &settings{data: s.settings.data}
+		with.outside.smtp, with.outside.mailFrom = "smtp://127.0.0.1:1", "flow@example.org"
+		d := &doctor{settings: with}
+		good, err := d.failures(t.Context())
+		if _, harmless := errors.AsType[advice](err); err == nil || harmless || !strings.Contains(err.Error(), "none has an e-mail address and wants such mails (email, notify and mail in Account/me.json)") {
+			t.Errorf("without an address: %q, %v", good, err)
+		}
+		s.must("PUT", "/dav/Account/me.json", `{"email": "admin@example.org"}`)
+		if good, err = d.failures(t.Context()); err != nil || good != "an administrator or a service is told of them" {
+			t.Errorf("with an address: %q, %v", good, err)
+		}
+	})
+}
+
 // TestDoctorLooksAtTheClock: what was written later than now is told.
 func TestDoctorLooksAtTheClock(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,10 @@ type Late struct {
 	Zone  Zone
 	Items []LateItem
 	More  bool // there are more than are shown
+
+	// Untold is why no administrator is told outside of the drive of what fails, "" if
+	// one is, or for people who cannot change that.
+	Untold string
 }
 
 // Sort puts the items into their order: by kind, then the oldest first.
@@ -106,6 +110,9 @@ func (l *Late) Text() []byte {
 	if l.More {
 		p.line("\nThere is more than is shown here.")
 	}
+	if l.Untold != "" {
+		p.line("\n" + l.Untold)
+	}
 	return p.bytes()
 }
 
@@ -131,6 +138,7 @@ type lateForm struct {
 	Timezone string         `json:"timezone"`
 	Items    []lateItemForm `json:"items"`
 	More     bool           `json:"more"`
+	Untold   *string        `json:"untold"`
 }
 
 type lateItemForm struct {
@@ -145,7 +153,7 @@ type lateItemForm struct {
 
 // JSON returns the file for programs.
 func (l *Late) JSON() []byte {
-	f := lateForm{Timezone: l.Zone.String(), Items: make([]lateItemForm, len(l.Items)), More: l.More}
+	f := lateForm{Timezone: l.Zone.String(), Items: make([]lateItemForm, len(l.Items)), More: l.More, Untold: orNull(l.Untold)}
 	for i := range l.Items {
 		item := &l.Items[i]
 		f.Items[i] = lateItemForm{item.Kind, item.Case, item.Title, orNull(item.What), append([]string{}, item.Who...), l.Zone.instant(item.Since), orNull(item.Text)}
