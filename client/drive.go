@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,6 +83,7 @@ type Stored struct {
 	Location string   // the identity of what was stored
 	ETag     string   // empty if a GET does not give those bytes back
 	Warnings []string // what is allowed and may not be meant
+	Secret   string   // what is told this once: an app password, the address of a hook or calendar
 }
 
 // Put stores a file. The size is that of the content, or -1 if it is not known. If the
@@ -104,9 +106,11 @@ func (c *Client) put(ctx context.Context, r request) (Stored, error) {
 	s := Stored{Location: header.Get("Location"), ETag: header.Get("ETag")}
 	var said struct {
 		Warnings []string `json:"warnings"`
+		Secret   string   `json:"secret"`
+		URL      string   `json:"url"`
 	}
 	if len(body) > 0 && strings.Contains(header.Get("Content-Type"), "json") && json.Unmarshal(body, &said) == nil {
-		s.Warnings = said.Warnings
+		s.Warnings, s.Secret = said.Warnings, cmp.Or(said.Secret, said.URL)
 	}
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -22,6 +23,8 @@ type Problem struct {
 	Detail   string  `json:"detail"`
 	Instance string  `json:"instance"`
 	Faults   []Fault `json:"errors"`
+	Line     int     `json:"line"` // of a document that cannot be parsed, else 0
+	Column   int     `json:"column"`
 }
 
 // Fault is one fault of a document.
@@ -62,6 +65,11 @@ func (f Fault) String() string {
 		text = fmt.Sprintf("%d:%d %s", f.Line, f.Column, text)
 	}
 	return text
+}
+
+// Placed reports whether the problem says where in a document a fault is.
+func (p *Problem) Placed() bool {
+	return p.Line > 0 || slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Line > 0 })
 }
 
 // MissingReference reports whether the only faults are that what the document names on the

@@ -71,8 +71,9 @@ type app struct {
 	drive       http.Handler // acts as the principal of the request's context
 	operator    http.Handler // the drive for the control socket, as an administrator
 
-	founded  bool
-	password string // of the administrator, if the first start generated one
+	founded      bool
+	password     string // of the administrator, if the first start generated one
+	passwordFrom string // where it found one, else ""
 }
 
 // openApp locks and opens the data folder and wires the parts. Nothing runs
@@ -281,8 +282,12 @@ func (a *app) found(ctx context.Context) error {
 		return fmt.Errorf("%s has no users yet: no server was ever started with it; \"flowdrive serve\" or \"flowdrive init\" makes them", a.settings.data)
 	}
 	if empty {
-		password := os.Getenv(environmentPrefix + "ADMIN_PASSWORD")
-		if password == "" {
+		given, err := adminPasswordGiven()
+		if err != nil {
+			return usageError{err}
+		}
+		password := given.text
+		if a.passwordFrom = given.from; password == "" {
 			password = store.NewUUID().String()[:20]
 			a.password = password
 		}
@@ -306,20 +311,6 @@ func (a *app) found(ctx context.Context) error {
 	}
 	a.founded, err = a.engine.Found(ctx, a.clock.Now(), hash, documents)
 	return err
-}
-
-// adminPasswordFault says what is wrong with the password that the environment has for
-// the user admin of a new data folder, or returns "".
-func adminPasswordFault() string {
-	const name = environmentPrefix + "ADMIN_PASSWORD"
-	given := os.Getenv(name)
-	if given == "" {
-		return ""
-	}
-	if fault := password.Fault(given, string(engine.Admin)); fault != "" {
-		return name + ": the password of admin " + fault
-	}
-	return ""
 }
 
 // judge says which passwords users may have: in a sandbox, in which nothing is real, any.

@@ -11,6 +11,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
+	"flowdrive/server"
 )
 
 const (
@@ -39,6 +40,17 @@ func expiryFault(leaf *x509.Certificate, now time.Time) string {
 		return fmt.Sprintf("it expires on %s; renew it", until)
 	}
 	return ""
+}
+
+// certificateErr says why the certificate from files cannot be used.
+func (s *settings) certificateErr() error {
+	if s.tlsCert == "" {
+		return nil
+	}
+	if _, err := server.LoadCertificate(s.tlsCert, s.tlsKey); err != nil {
+		return usageError{fmt.Errorf("--tls-cert: %w", err)}
+	}
+	return nil
 }
 
 // followCertificate takes a certificate from files that was renewed without a signal, and

@@ -10,7 +10,6 @@ import (
 	"flowdrive/cmd/flowdrive/remote"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
-	"flowdrive/internal/errs"
 )
 
 // usageError is an error in the command line or configuration.
@@ -48,37 +47,6 @@ func exitCode(err error) int {
 		return exitCut
 	}
 	return 1
-}
-
-// faultLines returns what is wrong with a file, a line each, as compilers
-// write it: file:line:column: what.
-func faultLines(path string, err error) []string {
-	e, ok := errors.AsType[*errs.Error](err)
-	if !ok {
-		return []string{fmt.Sprintf("%s: %v", path, err)}
-	}
-	if line, ok := e.Extra["line"]; ok {
-		return []string{fmt.Sprintf("%s:%v:%v: %s", path, line, e.Extra["column"], e.Detail)}
-	}
-	if len(e.Faults) == 0 {
-		return []string{fmt.Sprintf("%s: %v", path, err)}
-	}
-	lines := make([]string, len(e.Faults))
-	for i, f := range e.Faults {
-		lines[i] = faultLine(path, "", f)
-	}
-	return lines
-}
-
-// faultLine returns one fault; note comes before what is wrong.
-func faultLine(path, note string, f errs.Fault) string {
-	if f.Line > 0 {
-		path = fmt.Sprintf("%s:%d:%d", path, f.Line, f.Column)
-	}
-	if f.Pointer == "" {
-		return fmt.Sprintf("%s: %s%s", path, note, f.Detail)
-	}
-	return fmt.Sprintf("%s: %s%s: %s", path, note, f.Pointer, f.Detail)
 }
 
 func rootCommand() *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/cmd/flowdrive/remote"
 	"flowdrive/internal/document"
 )
@@ -158,7 +159,7 @@ func flagNames(cmd *cobra.Command) []string {
 }
 
 // otherVariables are those that are no setting.
-var otherVariables = []string{"FLOWDRIVE_CONFIG", "FLOWDRIVE_ADMIN_PASSWORD", "FLOWDRIVE_URL", "FLOWDRIVE_USER", "FLOWDRIVE_PASSWORD", "FLOWDRIVE_PROFILE", "FLOWDRIVE_CACERT"}
+var otherVariables = []string{"FLOWDRIVE_CONFIG", "FLOWDRIVE_ADMIN_PASSWORD", "FLOWDRIVE_ADMIN_PASSWORD_FILE", "FLOWDRIVE_URL", "FLOWDRIVE_USER", "FLOWDRIVE_PASSWORD", "FLOWDRIVE_PROFILE", "FLOWDRIVE_CACERT"}
 
 // unknownVariables returns a sentence for each variable of the environment that looks like
 // a setting and is none, in the order of their names.
@@ -225,7 +226,7 @@ func readConfig(flags *pflag.FlagSet, known []string) (*config, error) {
 	}
 	node, err := document.ParseYAML(data)
 	if err != nil {
-		return nil, errors.New(strings.Join(faultLines(path, err), "\n"))
+		return nil, errors.New(strings.Join(output.FaultLines(path, err), "\n"))
 	}
 	if node.Kind == document.Null {
 		return nil, nil

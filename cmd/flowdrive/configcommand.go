@@ -61,6 +61,9 @@ func configCheckCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			wrong := s.faults(cmd)
+			if err := placed(cmd.Flags(), s.certificateErr()); err != nil && wrong == nil {
+				wrong = configError{err}
+			}
 			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
 				wrong = errors.Join(wrong, configError{errors.New(text)})
 			}

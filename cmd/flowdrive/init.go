@@ -16,8 +16,8 @@ func initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Make a data folder, without running a server",
 		Long: "Makes the data folder as the first start of \"flowdrive serve\" does: with its database, the\n" +
-			"user admin (password from FLOWDRIVE_ADMIN_PASSWORD, else made up and printed once), the\n" +
-			"team core and the example routes. It refuses a folder that has been made already.",
+			"user admin, the team core and the example routes. It refuses a folder that has been made\n" +
+			"already. " + adminPasswordHelp,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := os.Stat(filepath.Join(s.data, lockName)); err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // shellLine matches a line that is done by a shell.
-var shellLine = regexp.MustCompile(`(?m)^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?(?:flowdrive|curl|crontab|sudo|mount|make|apt|docker|skopeo|systemctl|install|litestream|openssl|export) `)
+var shellLine = regexp.MustCompile(`(?m)^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?(?:flowdrive|curl|crontab|sudo|mount|make|apt|docker|skopeo|systemctl|install|litestream|openssl|export|echo) `)
 
 // notRun are the commands of pages that no test can do, by a piece of the first line of their
 // block, each with the reason.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
@@ -101,7 +102,7 @@ func (m *mapFlag) wrong(flag string, faults *document.Faults) error {
 	if place == "" {
 		place = "--" + flag
 	}
-	return usageError{errors.New(strings.Join(faultLines(place, err), "\n"))}
+	return usageError{errors.New(strings.Join(output.FaultLines(place, err), "\n"))}
 }
 
 // secretFlag is a flag whose value is never shown.

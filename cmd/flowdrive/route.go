@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
@@ -130,17 +131,17 @@ func checkRoute(path string, others route.Others) (lines []string, ok bool) {
 	}
 	node, err := parseFile(path, data)
 	if err != nil {
-		return faultLines(path, err), false
+		return output.FaultLines(path, err), false
 	}
 	r, warnings, err := route.ParseAmong(routeName(path), node, others)
 	if err == nil {
 		warnings = append(warnings, mistaken(r)...)
 	}
 	for _, w := range warnings {
-		lines = append(lines, faultLine(path, "warning: ", w))
+		lines = append(lines, output.FaultLine(path, "warning: ", w))
 	}
 	if err != nil {
-		return append(lines, faultLines(path, err)...), false
+		return append(lines, output.FaultLines(path, err)...), false
 	}
 	return append(lines, path+": ok"), true
 }

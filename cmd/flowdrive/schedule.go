@@ -92,12 +92,12 @@ func entryOf(path string, data []byte, now time.Time) (*schedule.Entry, error) {
 	}
 	node, err := parse(data)
 	if err != nil {
-		return nil, errors.New(strings.Join(faultLines(path, err), "\n"))
+		return nil, errors.New(strings.Join(output.FaultLines(path, err), "\n"))
 	}
 	var faults document.Faults
 	entry := schedule.Read(document.Root(node, &faults), now, nil, new(clock.Zones).Zone)
 	if err := faults.Err(); err != nil {
-		return nil, errors.New(strings.Join(faultLines(path, err), "\n"))
+		return nil, errors.New(strings.Join(output.FaultLines(path, err), "\n"))
 	}
 	return entry, nil
 }

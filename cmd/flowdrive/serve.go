@@ -19,9 +19,8 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the server; the first start makes the data folder",
 		Long: "Runs the server until it is interrupted. The first start makes the data\n" +
-			"folder with its database, the user admin (password from\n" +
-			"FLOWDRIVE_ADMIN_PASSWORD, else made up and printed once), the team core and\n" +
-			"the example routes.\n\n" +
+			"folder with its database, the user admin, the team core and the example routes.\n" +
+			adminPasswordHelp + "\n" +
 			"It exits with 0 once it was stopped in order, 2 if a setting cannot be used, 75 if\n" +
 			"something was cut off when it was stopped, and 1 if it failed.",
 		Args: cobra.NoArgs,
@@ -29,10 +28,8 @@ func serveCommand() *cobra.Command {
 			if err := placed(cmd.Flags(), s.validate()); err != nil {
 				return err
 			}
-			if s.tlsCert != "" { // a mistake in its path founds no installation
-				if _, err := server.LoadCertificate(s.tlsCert, s.tlsKey); err != nil {
-					return err
-				}
+			if err := placed(cmd.Flags(), s.certificateErr()); err != nil {
+				return err // a mistake in its path founds no installation
 			}
 			listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", s.addr)
 			if err != nil {
@@ -120,7 +117,7 @@ func (a *app) news() string {
 	}
 	text := fmt.Sprintf("Made %s with the user admin, the team core and the example routes.\n", made)
 	if a.password == "" {
-		return text + "The password of admin is the one in FLOWDRIVE_ADMIN_PASSWORD.\n"
+		return text + fmt.Sprintf("The password of admin is the one in %s.\n", a.passwordFrom)
 	}
 	return text + fmt.Sprintf("The password of admin is %s (it is not shown again).\n", a.password)
 }

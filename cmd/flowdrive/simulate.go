@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/internal/simulate"
 	"flowdrive/route"
 	"flowdrive/server"
@@ -77,7 +78,7 @@ func (s simulation) play(ctx context.Context, complaints io.Writer) (*simulate.R
 	}
 	scenario, err := simulate.Parse(data)
 	if err != nil {
-		return nil, usageError{errors.New(strings.Join(faultLines(s.scenario, err), "\n"))}
+		return nil, usageError{errors.New(strings.Join(output.FaultLines(s.scenario, err), "\n"))}
 	}
 	return playScenario(ctx, complaints, scenario, routes)
 }
@@ -89,7 +90,7 @@ func (s simulation) told(report *simulate.Report) []string {
 	}
 	lines := make([]string, len(report.Failures))
 	for i, f := range report.Failures {
-		lines[i] = faultLine(s.scenario, "", f)
+		lines[i] = output.FaultLine(s.scenario, "", f)
 	}
 	return lines
 }

@@ -15,6 +15,7 @@ import (
 
 	"flowdrive/client"
 	"flowdrive/cmd/flowdrive/output"
+	"flowdrive/internal/errs"
 )
 
 const drivePaths = "Paths are from the root of the drive, with or without a slash before them."
@@ -78,8 +79,39 @@ func (s *session) pour(content io.ReadCloser) error {
 	return errors.Join(err, content.Close())
 }
 
-// named says which of several arguments an error is about.
-func named(name string, err error) error { return fmt.Errorf("%s: %w", output.Clean(name), err) }
+// aboutError is an error about one of the arguments.
+type aboutError struct {
+	error
+
+	text string // a line for each thing that is wrong
+}
+
+func (e aboutError) Error() string { return e.text }
+
+func (e aboutError) Unwrap() error { return e.error }
+
+// named says which of several arguments an error is about. Of the faults of a document it
+// says the lines, as compilers do.
+func named(name string, err error) error {
+	if _, is := errors.AsType[aboutError](err); is {
+		return err
+	}
+	if name = output.Clean(name); name == "-" {
+		name = "standard input"
+	}
+	faults := err
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Placed() {
+		e := &errs.Error{Detail: p.Detail}
+		if p.Line > 0 {
+			e.Extra = map[string]any{"line": p.Line, "column": p.Column}
+		}
+		for _, f := range p.Faults {
+			e.Faults = append(e.Faults, errs.Fault{Pointer: f.Pointer, Detail: f.Detail, Line: f.Line, Column: f.Column})
+		}
+		faults = e
+	}
+	return aboutError{err, strings.Join(output.FaultLines(name, faults), "\n")}
+}
 
 func (e *Env) put() *cobra.Command {
 	c := &cobra.Command{
@@ -123,7 +155,7 @@ func (s *session) putFile(ctx context.Context, name, to string) (err error) {
 		return err
 	}
 	for _, warning := range stored.Warnings {
-		if err := s.say("%s: warning: %s", name, warning); err != nil {
+		if err := s.say("%s", output.WarningLine(name, warning)); err != nil {
 			return err
 		}
 	}
@@ -131,7 +163,10 @@ func (s *session) putFile(ctx context.Context, name, to string) (err error) {
 	if err != nil || where == "" {
 		return err
 	}
-	return s.Line("%s", where)
+	if err := s.Line("%s", where); err != nil || stored.Secret == "" {
+		return err
+	}
+	return errors.Join(s.Line("%s", stored.Secret), s.say("The last line is told this once: keep it."))
 }
 
 func (e *Env) cp() *cobra.Command {
@@ -160,19 +195,25 @@ func (e *Env) transfer(name, short string, f func(*client.Client, context.Contex
 
 func (e *Env) rm() *cobra.Command {
 	var force bool
+	var handOver string
 	c := &cobra.Command{
 		Use: "rm FILE...", Short: "Delete files or folders of the drive",
-		Long: "Deletes files and whole folders of Documents/, routes and schedule entries, and cancels cases.\n" +
+		Long: "Deletes files and whole folders of Documents/, routes, schedule entries and users, and cancels cases.\n" +
 			"What is deleted in Documents/ stays in .history/ for a while. " + drivePaths,
-		Args: cobra.MinimumNArgs(1),
+		Example: "  flowdrive rm Documents/admin/invoice.pdf\n  flowdrive rm Admin/Users/ann.json --hand-over tom",
+		Args:    cobra.MinimumNArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "a route also if it is in use: its open cases are canceled, its entries paused")
+	c.Flags().StringVar(&handOver, "hand-over", "", "who gets what a user or team has that is deleted: its cases, tasks, routes, entries and documents")
 	c.ValidArgsFunction = e.completeDrive
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
 		return s.each(args, func(name string) error {
 			query := url.Values{}
 			if force {
 				query.Set("force", "1")
+			}
+			if handOver != "" {
+				query.Set("handOver", handOver)
 			}
 			return s.Delete(ctx, name, query)
 		})
@@ -193,8 +234,10 @@ func (s *session) each(args []string, f func(string) error) error {
 			first = err
 		}
 		if len(args) > 1 {
-			if err := s.say("flowdrive: %s: %v", output.Clean(arg), err); err != nil {
-				return err
+			for line := range strings.Lines(named(arg, err).Error()) {
+				if err := s.say("flowdrive: %s", strings.TrimRight(line, "\n")); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -220,7 +263,8 @@ func (e *Env) mountHelp() *cobra.Command {
 	})
 }
 
-const mountText = `Make an app password for each machine: put anything into Account/AppPasswords/NAME.
+const mountText = `Make an app password for each machine. With your own password in FLOWDRIVE_PASSWORD:
+  echo {} | flowdrive put - Account/AppPasswords/NAME.json
 
 Linux, files    gio mount $DAV
 Linux, davfs2   mount -t davfs -o uid=$(id -u),conf=$PWD/flow.conf $URL /mnt/flow

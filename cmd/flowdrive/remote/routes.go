@@ -70,7 +70,7 @@ func (e *Env) routePut() *cobra.Command {
 				return named(name, err)
 			}
 			for _, warning := range r.Warnings {
-				if err := s.say("%s: warning: %s", name, output.Clean(warning)); err != nil {
+				if err := s.say("%s", output.WarningLine(name, warning)); err != nil {
 					return err
 				}
 			}

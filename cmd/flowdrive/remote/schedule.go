@@ -303,11 +303,11 @@ func (e *Env) scheduleAdd() *cobra.Command {
 			}
 		}
 		entry, err := s.PutEntry(ctx, name, document, client.PutOptions{DryRun: dryRun})
-		if file == "" {
-			err = withoutPlaces(err)
+		if err != nil && file != "" {
+			return named(file, err)
 		}
 		if err != nil {
-			return err
+			return withoutPlaces(err)
 		}
 		for _, warning := range entry.Warnings {
 			if err := s.say("warning: %s", output.Clean(warning)); err != nil {
