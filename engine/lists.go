@@ -118,7 +118,9 @@ const (
 	// doneLasts is how long a performance is on the list of who performed it, by the
 	// drive's clock.
 	doneLasts = 7 * 24 * time.Hour
-	// purgedDone is how many old rows one change deletes at most.
+	// One of purgesDone performances deletes old rows, at most purgedDone of them: more
+	// than are added until the next one does.
+	purgesDone = 32
 	purgedDone = 100
 	// mostDone is how many performances the list has at most.
 	mostDone = 1000
@@ -155,8 +157,10 @@ func (e *decider) noteDone(tx store.Tx, c *caseChange) error {
 			Case: c.row.ID, CaseTitle: c.after.Title, Route: c.after.RouteName, Action: *entry.Action, Time: entry.Time.UTC().Format(time.RFC3339),
 			OnBehalfOf: entry.OnBehalfOf, Comment: entry.Comment, Resolution: entry.Resolution, From: entry.From, To: entry.To, Text: entry.Text,
 		})
-		if err := tx.Write().Cases().DeleteDoneBefore(entry.Time.Add(-doneLasts), purgedDone); err != nil {
-			return err
+		if (c.row.ID+int64(entry.Seq))%purgesDone == 0 {
+			if err := tx.Write().Cases().DeleteDoneBefore(entry.Time.Add(-doneLasts), purgedDone); err != nil {
+				return err
+			}
 		}
 		if err := tx.Write().Cases().InsertDone(&store.DoneTask{User: user, Time: entry.Time, CaseID: c.row.ID, Seq: entry.Seq, Action: *entry.Action, Form: form}); err != nil {
 			return err

@@ -23,8 +23,8 @@ var (
 	selectDone = `SELECT ` + doneTable.list("") + ` FROM done_tasks WHERE user_id = ?1 AND time > ?2 ORDER BY time DESC, case_id DESC, seq DESC LIMIT ?3`
 )
 
-// deleteDoneBefore costs one look at the index if nothing is old, which is so at nearly
-// every performance. A row-value IN costs a table of its own each time.
+// deleteDoneBefore costs one look at the index if nothing is old. A row-value IN costs a
+// table of its own each time.
 const deleteDoneBefore = `
 	DELETE FROM done_tasks WHERE time <= coalesce(
 		(SELECT time FROM done_tasks WHERE time < ?1 ORDER BY time LIMIT 1 OFFSET ?2), ?1 - 1)`
