@@ -71,6 +71,18 @@ func drawBoard(x *visit) error {
 		return err
 	}
 	r := drawn.Route
+	parts := []string{"starter", "stakeholder"}
+	for i := range r.Roles {
+		parts = append(parts, r.Roles[i].Name)
+	}
+	if role := x.query.Get("role"); role != "" && !slices.Contains(parts, role) {
+		return errs.New(errs.BadParameter, "role can be %s, not %q.", strings.Join(parts, ", "), role)
+	}
+	if x.query.Get("case") != "" {
+		if _, err := caseNumber(x.query.Get("case")); err != nil {
+			return err
+		}
+	}
 	v := &boardView{
 		Name: r.Name, Title: cmp.Or(r.Title, r.Name), Query: x.query.Get("q"), Filter: x.query.Get("q") != "" || x.query.Get("role") != "",
 		Post: x.with("do", "", "case", ""), Key: x.Key(),
@@ -88,10 +100,6 @@ func drawBoard(x *visit) error {
 		}
 		v.Cards += len(l.Cards)
 		v.Lanes = append(v.Lanes, l)
-	}
-	parts := []string{"starter", "stakeholder"}
-	for i := range r.Roles {
-		parts = append(parts, r.Roles[i].Name)
 	}
 	v.Filters = []chooser{x.chooser("My part", "role", parts)}
 	if x.asked() == "move" {
@@ -229,11 +237,20 @@ func titlesOf(r *route.Route, states []string) (out []string) {
 	return out
 }
 
+// caseNumber reads the number of a case.
+func caseNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, errs.New(errs.BadParameter, "case is not the number of a case.")
+	}
+	return id, nil
+}
+
 // cardOf returns the case of that number.
 func (x boardDrawing) cardOf(number string) (*engine.CaseView, error) {
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || id <= 0 {
-		return nil, errs.New(errs.BadParameter, "case is not the number of a case.")
+	id, err := caseNumber(number)
+	if err != nil {
+		return nil, err
 	}
 	views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
 	if err != nil {

@@ -124,6 +124,9 @@ func drawCase(x *visit) error {
 	if err != nil {
 		return err
 	}
+	if err := x.caseDrawing().knows(d); err != nil {
+		return err
+	}
 	c := d.Case
 	v := &caseView{
 		ID: id, Title: titleOf(&d.CaseView), Life: lifeMark(c), Route: routeTitle(&d.CaseView), RouteName: c.RouteName,
@@ -220,6 +223,18 @@ func (x caseDrawing) sinceOf(v *caseView, d *engine.CaseDetail) {
 			return
 		}
 	}
+}
+
+// knows refuses an address that names an action or a timer that the route of the case
+// has not.
+func (x caseDrawing) knows(d *engine.CaseDetail) error {
+	if open := x.query.Get("open"); open != "" && d.Route.Action(open) == route.NoAction {
+		return errs.New(errs.BadParameter, "open can be the name of an action of the route, not %q.", open)
+	}
+	if timer := x.query.Get("timer"); timer != "" && !d.Route.KnowsTimer(timer) {
+		return errs.New(errs.BadParameter, "timer can be the name of a timer of the case, not %q.", timer)
+	}
+	return nil
 }
 
 // todoOf adds the form of the reader's tasks, and what others can do.

@@ -52,6 +52,14 @@ type previewView struct {
 	None    string
 }
 
+// entryTypes are the types of an entry, and how the form calls them.
+func entryTypes() []option {
+	return []option{
+		{Value: "simple", Title: "Once"}, {Value: "interval", Title: "Interval"},
+		{Value: "cron", Title: "Calendar"}, {Value: "crontab", Title: "Crontab line"},
+	}
+}
+
 func drawNewEntry(x *visit) error {
 	v := &entryFormView{Title: "New entry", Post: "/schedule/new", Cancel: "/schedule", Submit: "Schedule it", Take: "/schedule/new"}
 	values := entryDefaults()
@@ -59,6 +67,9 @@ func drawNewEntry(x *visit) error {
 		if x.query.Has(name) {
 			values.Set(name, x.query.Get(name))
 		}
+	}
+	if kind := x.query.Get("type"); kind != "" && !slices.ContainsFunc(entryTypes(), func(o option) bool { return o.Value == kind }) {
+		return errs.New(errs.BadParameter, "type can be simple, interval, cron or crontab, not %q.", kind)
 	}
 	if x.query.Has("type") { // it is said when it comes: what is not said is free
 		for _, name := range []string{"hour", "minute", "hours"} {
@@ -130,8 +141,9 @@ func (x scheduleDrawing) drawEntryForm(h head, v *entryFormView, values url.Valu
 			v.Preview.Faults[i].Pointer = f.Label
 		}
 	}
-	for _, one := range [][2]string{{"simple", "Once"}, {"interval", "Interval"}, {"cron", "Calendar"}, {"crontab", "Crontab line"}} {
-		v.Types = append(v.Types, option{Value: one[0], Title: one[1], Chosen: values.Get("type") == one[0]})
+	v.Types = entryTypes()
+	for i := range v.Types {
+		v.Types[i].Chosen = values.Get("type") == v.Types[i].Value
 	}
 	if !slices.ContainsFunc(v.Types, func(o option) bool { return o.Chosen }) {
 		v.Types[2].Chosen = true

@@ -51,7 +51,7 @@ func pagesToTry() []pageToTry {
 		{"cases-after", "ann", "/cases?after=-1", 400},
 		{"case", "ann", "/cases/17", 200},
 		{"case-refuse", "ann", "/cases/17?open=refuse", 200},
-		{"case-other-task", "ann", "/cases/17?open=none", 200},
+		{"case-other-task", "ann", "/cases/17?open=none", 400},
 		{"case-starter", "bob", "/cases/17?do=suspend", 200},
 		{"case-timer", "ann", "/cases/17?do=timer&timer=approve.due", 200},
 		{"case-vote", "sam", "/cases/21", 200},

@@ -121,7 +121,7 @@
 		const old = document.getElementById('unsent');
 		if (old) old.remove();
 		if (status === 0) unsent(form, by, 'The server cannot be reached.');
-		else if (status === 429) unsent(form, by, 'That were too many requests in a short time. Wait a minute, then try again.');
+		else if (status === 429) unsent(form, by, 'These were too many requests in a short time. Wait a minute, then try again.');
 		else if (status === 503) unsent(form, by, 'The server is busy or stops at the moment. Wait some seconds, then try again.');
 		else if (status === 401) logIn(form, by);
 		else send(form, by);
