@@ -24,11 +24,12 @@ const toldAfter = time.Hour
 
 // destinationRecord is what is kept of a destination that fails.
 type destinationRecord struct {
-	Since  time.Time `json:"since"`       // the first failure since it last worked
-	Reason string    `json:"reason"`      // of the last failure
-	Lost   int64     `json:"lost"`        // deliveries that were given up since
-	Told   bool      `json:"told"`        // administrators have been told
-	At     time.Time `json:"at,omitzero"` // when they were told last
+	Name   string    `json:"name,omitempty"` // what people call it
+	Since  time.Time `json:"since"`          // the first failure since it last worked
+	Reason string    `json:"reason"`         // of the last failure
+	Lost   int64     `json:"lost"`           // deliveries that were given up since
+	Told   bool      `json:"told"`           // administrators have been told
+	At     time.Time `json:"at,omitzero"`    // when they were told last
 }
 
 // recordKey is the setting in which the record of a destination is kept.
@@ -131,7 +132,7 @@ func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, 
 			record.Since = row.Created
 		}
 	}
-	record.Reason = failure.Error()
+	record.Name, record.Reason = w.name, failure.Error()
 	if given {
 		record.Lost++
 	}

@@ -13,9 +13,6 @@ import (
 // firingFailed notes that a schedule entry could not create its case. People are
 // told once until it has created one; of the last instant they are told always.
 func (e *decider) firingFailed(tx store.Tx, stored *store.Entry, n *notice.Notice) error {
-	if !e.canNotify() {
-		return nil
-	}
 	n.Trouble.What = notice.WhatUnstarted
 	n.People = e.concernedByEntry(stored)
 	if !n.Trouble.Ended {

@@ -146,6 +146,9 @@ func (h heartbeats) record(c *caseChange, to schedule.Address, moment string) er
 	return h.tx.Write().Cases().Messages().Put(m)
 }
 
+// heartbeatWay is what the ID of the way of a heartbeat begins with.
+const heartbeatWay = "heartbeat-"
+
 // wayOfHeartbeat returns the way of a row that is a heartbeat; ok is false for others.
 func wayOfHeartbeat(row *store.OutboxRow) (w way, ok bool) {
 	var r machine.Request
@@ -156,7 +159,7 @@ func wayOfHeartbeat(row *store.OutboxRow) (w way, ok bool) {
 	if u, err := url.Parse(r.HTTP.URL); err == nil && u.Host != "" {
 		name = u.Host
 	}
-	return way{id: "heartbeat-" + r.Heartbeat, name: "the heartbeat address of a schedule entry, at " + name, heartbeat: true}, true
+	return way{id: heartbeatWay + r.Heartbeat, name: "the heartbeat address of a schedule entry, at " + name, heartbeat: true}, true
 }
 
 // isGivenUp reports whether an attempt was the last one of a delivery.

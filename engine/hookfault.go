@@ -77,10 +77,10 @@ func (e *Hooks) setFault(tx store.Tx, h *store.Hook, fault string, now time.Time
 }
 
 // faultNotice returns the notice of what is wrong with a hook, without the people who
-// are told; nil if its route is gone or nobody can be told.
+// are told; nil if its route is gone.
 func (e *Hooks) faultNotice(h *store.Hook, kind notice.Kind, now time.Time) *notice.Notice {
 	info := e.rights.Route(h.RouteID)
-	if info == nil || !e.decider.canNotify() {
+	if info == nil {
 		return nil
 	}
 	return &notice.Notice{

@@ -53,7 +53,7 @@ func usual(tx store.Tx, entry store.UUID) (*usualTime, error) {
 
 // watchTime notes when a new case of a schedule entry takes longer than usual.
 func (e *Schedules) watchTime(tx store.Tx, entry store.UUID, c *caseChange, now time.Time) error {
-	if !e.decider.canNotify() || c.after.Life.Ended() {
+	if c.after.Life.Ended() {
 		return nil
 	}
 	u, err := usual(tx, entry)

@@ -25,6 +25,21 @@ func slowWorld(t *testing.T) (w *world, since func(address string) []string) {
 	t.Helper()
 	w = mailsWorld(t)
 	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	slowIn(w)
+	return w, func(address string) (out []string) {
+		for _, line := range w.sentTo(address) {
+			if strings.Contains(line, "usual") || strings.Contains(line, "Ended after all") || strings.Contains(line, "Canceled") {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+}
+
+// slowIn puts the route and the entry of slowWorld into a world, in which dora can log in,
+// and completes five cases.
+func slowIn(w *world) *world {
+	w.Helper()
 	w.as("admin").mustPutRoute("run", routeChecked)
 	w.as("ann").mustPutEntry("run.json", `{"type": "crontab", "spec": "0 * * * *", "route": "run", "title": "Run"}`)
 	w.advance(w.clock.Now().Truncate(time.Hour).Add(time.Hour).Sub(w.clock.Now()))
@@ -34,14 +49,7 @@ func slowWorld(t *testing.T) (w *world, since func(address string) []string) {
 		w.as("bob").mustPerform(ids[len(ids)-1], "finish")
 		w.advance(58 * time.Minute)
 	}
-	return w, func(address string) (out []string) {
-		for _, line := range w.sentTo(address) {
-			if strings.Contains(line, "usual") || strings.Contains(line, "Ended after all") || strings.Contains(line, "Canceled") {
-				out = append(out, line)
-			}
-		}
-		return out
-	}
+	return w
 }
 
 // TestTakesLongerThanUsual: of a case of a schedule entry that is open for longer than

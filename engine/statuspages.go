@@ -203,12 +203,15 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 			}
 			late.Items = append(late.Items, item)
 		}
-		return nil
+		return l.lateElsewhere(r, late)
 	})
 	late.Once()
 	late.Sort()
 	if len(late.Items) > mostLateItems {
 		late.Items, late.More = late.Items[:mostLateItems], true
+	}
+	if len(late.Others) > mostLateItems {
+		late.Others, late.More = late.Others[:mostLateItems], true
 	}
 	return late, err
 }

@@ -3,6 +3,9 @@ package store
 // SettingReader reads settings of the whole store.
 type SettingReader interface {
 	Get(key string) (string, error) // "" for none
+	// Under returns the settings whose keys begin with a prefix, without it. Those that
+	// are "" are left out.
+	Under(prefix string) (map[string]string, error)
 }
 
 // SettingWriter writes settings.

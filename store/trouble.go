@@ -20,6 +20,8 @@ type TroubleReader interface {
 	OfCase(id int64) ([]Trouble, error)   // by Name
 	OfEntry(uuid UUID) ([]Trouble, error) // by Name
 	OfHook(id int64) ([]Trouble, error)   // by Name
+	// Named returns those of that name, in the order in which they are due.
+	Named(name string, limit int) ([]Trouble, error)
 }
 
 // TroubleWriter writes what is wrong.

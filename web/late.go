@@ -16,7 +16,14 @@ type lateView struct {
 	Lede   string
 	Groups []lateGroup
 	More   bool
+	Others []otherRow
 	Untold string
+}
+
+// otherRow is something that is wrong outside of the cases.
+type otherRow struct {
+	About, Path, Text string
+	Since             template.HTML
 }
 
 // lateGroup is what is late in the same way.
@@ -45,7 +52,7 @@ func drawLate(x *visit) error {
 	}
 	late.Zone = status.Zone{Location: x.Words.zone}
 	v := &lateView{More: late.More, Untold: late.Untold, Lede: "Nothing is late, and nothing has failed."}
-	if len(late.Items) > 0 {
+	if len(late.Items)+len(late.Others) > 0 {
 		v.Lede = ledeOfLate(late)
 	}
 	for _, kind := range []struct {
@@ -80,6 +87,10 @@ func drawLate(x *visit) error {
 			v.Groups = append(v.Groups, g)
 		}
 	}
+	for i := range late.Others {
+		o := &late.Others[i]
+		v.Others = append(v.Others, otherRow{o.About(), o.Path, late.Says(o), x.Words.Time(o.Since, x.Words.Moment(o.Since))})
+	}
 	const path = "/dav/Workflow/Status/late"
 	return x.draw("late.html", head{Title: "Late", Nav: "tasks", Path: path + ".txt", JSON: path + ".json"}, v)
 }
@@ -99,6 +110,9 @@ func ledeOfLate(late *status.Late) string {
 		if n := late.Count(one.kind); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, one.text))
 		}
+	}
+	if n := len(late.Others); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d outside of cases", n))
 	}
 	return strings.Join(parts, ", ") + "."
 }

@@ -31,6 +31,22 @@ func TestLatePageSaysThatNobodyIsTold(t *testing.T) {
 	}
 }
 
+// TestLatePageOutsideOfCases: a schedule entry that could not create its case is on the
+// page, with the reason and a link.
+func TestLatePageOutsideOfCases(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.must(t, "ann", 201, "PUT", "/dav/Workflow/Schedule/six.json", `{"type": "interval", "title": "Six", "route": "expense", "hours": 6}`)
+	g.advance(t, "2012-11-10T08:00:00Z")
+	got := g.browse(t, "ann").get(t, "/late")
+	for _, part := range []string{"1 outside of cases", `<a href="/schedule/`, "schedule entry six: Six</a>", "amount is required by the route"} {
+		if !strings.Contains(got.body, part) {
+			t.Errorf("there is no %q in\n%s", part, got.body)
+		}
+	}
+}
+
 // TestForecasts: what happens if nobody does anything is a list of instants, and storing
 // nothing.
 func TestForecasts(t *testing.T) {

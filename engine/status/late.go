@@ -32,11 +32,33 @@ type LateItem struct {
 	Text  string
 }
 
+// OtherKind is of what something that is wrong outside of the cases is.
+type OtherKind string
+
+// What can fail outside of cases.
+const (
+	OtherEntry       OtherKind = "entry"       // a schedule entry cannot create its case
+	OtherHook        OtherKind = "hook"        // a hook refuses requests by its own fault
+	OtherServer      OtherKind = "server"      // a part of the server
+	OtherDestination OtherKind = "destination" // a way by which people and services are told
+)
+
+// Other is something that is wrong outside of the cases.
+type Other struct {
+	Kind  OtherKind
+	Name  string // the file of an entry in schedule/, a hook after its route, what people call the others
+	Title string // of an entry, "" for none
+	Path  string // its page, "" for none
+	Since time.Time
+	Text  string
+}
+
 // Late is what is late or has failed, as far as who looks has a part in it.
 type Late struct {
-	Zone  Zone
-	Items []LateItem
-	More  bool // there are more than are shown
+	Zone   Zone
+	Items  []LateItem
+	More   bool // there are more than are shown
+	Others []Other
 
 	// Untold is why no administrator is told outside of the drive of what fails, "" if
 	// one is, or for people who cannot change that.
@@ -46,6 +68,7 @@ type Late struct {
 // Sort puts the items into their order: by kind, then the oldest first.
 func (l *Late) Sort() {
 	order := []LateKind{LateOverdue, LateWarning, LateEscalated, LateFailed}
+	slices.SortStableFunc(l.Others, func(a, b Other) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Name, b.Name)) })
 	slices.SortStableFunc(l.Items, func(a, b LateItem) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), a.Since.Compare(b.Since), cmp.Compare(a.Case, b.Case))
 	})
@@ -107,6 +130,15 @@ func (l *Late) Text() []byte {
 		p.heading(part.title)
 		p.table(rows, part.none)
 	}
+	if len(l.Others) > 0 {
+		rows := make([][]string, len(l.Others))
+		for i := range l.Others {
+			o := &l.Others[i]
+			rows[i] = []string{l.Zone.Minute(o.Since), o.About(), l.Says(o)}
+		}
+		p.heading("Outside of cases")
+		p.table(rows, "")
+	}
 	if l.More {
 		p.line("\nThere is more than is shown here.")
 	}
@@ -116,8 +148,23 @@ func (l *Late) Text() []byte {
 	return p.bytes()
 }
 
+// About returns what it is about, in words.
+func (o *Other) About() string {
+	about := machine.OneLine(o.Name)
+	if o.Kind == OtherEntry || o.Kind == OtherHook {
+		about = map[OtherKind]string{OtherEntry: "schedule entry ", OtherHook: "hook "}[o.Kind] + about
+	}
+	if o.Title != "" {
+		about += ": " + machine.OneLine(o.Title)
+	}
+	return about
+}
+
 // Words returns the text of an item for people: its instants are in the zone.
 func (l *Late) Words(item *LateItem) string { return l.Zone.words(item.Text) }
+
+// Says returns the text of what is wrong outside of the cases, for people.
+func (l *Late) Says(o *Other) string { return l.Zone.words(reason(o.Text)) }
 
 func (l *Late) row(item *LateItem) []string {
 	about := fmt.Sprintf("case %d: %s", item.Case, machine.OneLine(item.Title))
@@ -138,6 +185,7 @@ type lateForm struct {
 	Timezone string         `json:"timezone"`
 	Items    []lateItemForm `json:"items"`
 	More     bool           `json:"more"`
+	Others   []otherForm    `json:"others"`
 	Untold   *string        `json:"untold"`
 }
 
@@ -151,12 +199,24 @@ type lateItemForm struct {
 	Text  *string  `json:"text"`
 }
 
+type otherForm struct {
+	Kind  OtherKind `json:"kind"`
+	Name  string    `json:"name"`
+	Title *string   `json:"title"`
+	Since *string   `json:"since"`
+	Text  string    `json:"text"`
+}
+
 // JSON returns the file for programs.
 func (l *Late) JSON() []byte {
-	f := lateForm{Timezone: l.Zone.String(), Items: make([]lateItemForm, len(l.Items)), More: l.More, Untold: orNull(l.Untold)}
+	f := lateForm{Timezone: l.Zone.String(), Items: make([]lateItemForm, len(l.Items)), More: l.More, Others: make([]otherForm, len(l.Others)), Untold: orNull(l.Untold)}
 	for i := range l.Items {
 		item := &l.Items[i]
 		f.Items[i] = lateItemForm{item.Kind, item.Case, item.Title, orNull(item.What), append([]string{}, item.Who...), l.Zone.instant(item.Since), orNull(item.Text)}
+	}
+	for i := range l.Others {
+		o := &l.Others[i]
+		f.Others[i] = otherForm{o.Kind, o.Name, orNull(o.Title), l.Zone.instant(o.Since), l.Says(o)}
 	}
 	return document.Form(f)
 }

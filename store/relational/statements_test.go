@@ -84,7 +84,7 @@ func Statements() map[string]string {
 		"insertScenario": insertScenario.query, "updateScenario": updateScenario.query, "deleteScenario": deleteScenario, "deleteScenariosOf": deleteScenariosOf,
 		"insertHook": insertHook.query, "updateHook": updateHook.query, "deleteHook": deleteHook,
 		"selectTrouble": selectTrouble, "selectTroublesOfCase": selectTroublesOfCase, "selectTroublesOfEntry": selectTroublesOfEntry,
-		"insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,
+		"selectTroublesNamed": selectTroublesNamed, "selectSettingsUnder": selectSettingsUnder, "insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,
 		"insertHeldMail": insertHeldMail.query, "selectDueMailsOf": selectDueMailsOf, "deleteHeldMails": deleteHeldMails, "selectDueHeldMails": selectDueHeldMails,
 		"selectSecret": selectSecret, "tellOfSecret": tellOfSecret, "selectDueSecrets": selectDueSecrets,
 		"selectDuePurges": selectDuePurges, "selectRetired": selectRetired,

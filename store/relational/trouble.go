@@ -23,6 +23,7 @@ var (
 	selectTrouble         = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE id = ?1`
 	selectTroublesOfCase  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE case_id = ?1 ORDER BY name`
 	selectTroublesOfEntry = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE entry = ?1 ORDER BY name`
+	selectTroublesNamed   = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE name = ?1 ORDER BY due, id LIMIT ?2`
 	selectTroublesOfHook  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hook = ?1 ORDER BY name`
 )
 
@@ -52,6 +53,12 @@ func (r troubleReader) OfEntry(uuid store.UUID) (all []store.Trouble, err error)
 func (r troubleReader) OfHook(id int64) (all []store.Trouble, err error) {
 	err = troubleTable.add(r.c, &all, selectTroublesOfHook, id)
 	return all, Failure("read what is wrong with a hook", err)
+}
+
+// Named returns what is wrong under that name.
+func (r troubleReader) Named(name string, limit int) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesNamed, name, limit)
+	return all, Failure("read what is wrong", err)
 }
 
 // Insert stores something that is wrong. If it is known already, that is

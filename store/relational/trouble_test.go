@@ -74,6 +74,11 @@ func TestTroubles(t *testing.T) {
 		return tx.Write().Routes().Hooks().Delete(hook.ID) // and what is wrong with it
 	})
 	mustUpdate(t, db, func(tx store.Tx) error {
+		for name, want := range map[string]int{"firing": 1, "refused": 0, "start": 0} {
+			if all, err := tx.Troubles().Named(name, 10); err != nil || len(all) != want {
+				t.Errorf("named %s: %v, %v", name, all, err)
+			}
+		}
 		all, err := tx.Troubles().OfEntry(entry)
 		if err != nil || len(all) != 1 || all[0].Name != "firing" || !all[0].Due.Equal(ofEntry.Due) {
 			t.Errorf("of the entry: %v, %v", all, err)

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/engine/access"
+	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
+	"flowdrive/engine/status"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// lateElsewhere adds what is wrong and is not found on a case: the cases that take longer
+// than usual, schedule entries, hooks and, for administrators, the server and the ways by
+// which people are told.
+func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
+	for name, add := range map[string]func(store.Reader, *store.Trouble, *status.Late) error{
+		troubleSlow: l.lateSlow, troubleFiring: l.lateEntry, troubleHook: l.lateHook,
+	} {
+		all, err := r.Troubles().Named(name, mostLateCases)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if err := add(r, &all[i], late); err != nil {
+				return err
+			}
+		}
+	}
+	if !l.by.Admin() {
+		return nil
+	}
+	if err := lateServer(r, late); err != nil {
+		return err
+	}
+	return l.lateWays(r, late)
+}
+
+// lateSlow adds a case that takes longer than usual.
+func (l *statusLook) lateSlow(r store.Reader, row *store.Trouble, late *status.Late) error {
+	told, err := readTrouble(row)
+	if err != nil || told.Usual == nil || told.Usual.Waits {
+		return err
+	}
+	of, err := store.OrNil(r.Cases().Get(row.CaseID))
+	if err != nil || of == nil {
+		return err
+	}
+	c, err := machine.ReadMarking(of.Marking)
+	if err != nil {
+		return errs.Wrap(fmt.Sprintf("read case %d", of.ID), err)
+	}
+	if c.Life != machine.Active {
+		return nil
+	}
+	if concerns, err := l.concerns(r, of, c); err != nil || !concerns {
+		return err
+	}
+	text := fmt.Sprintf("It takes longer than usual: the last %d cases of its schedule entry that were completed took %s at most.", told.Usual.Cases, roughly(told.Usual.Longest))
+	late.Items = append(late.Items, status.LateItem{Kind: status.LateWarning, Case: c.ID, Title: c.Title, Since: told.Since, Text: text})
+	return nil
+}
+
+// concerns reports whether what is wrong with a case of a schedule entry concerns the
+// user, as people are told of it, and the user sees the case.
+func (l *statusLook) concerns(r store.Reader, of *store.Case, c *machine.Case) (bool, error) {
+	own := l.by.In(of.StarterID) || l.by.In(of.ContextID) || l.administers(of.RouteID)
+	if uuid, scheduled := store.ParseUUID(c.ScheduleUUID); !own && scheduled {
+		entry, err := store.OrNil(r.Entries().Get(uuid))
+		if err != nil {
+			return false, err
+		}
+		own = entry != nil && entry.AuthorID == l.by.ID
+	}
+	if !own {
+		return false, nil
+	}
+	return l.rights.SeesCase(r, l.by, of)
+}
+
+func (l *statusLook) administers(routeID int64) bool {
+	info := l.rights.Route(routeID)
+	return info != nil && l.rights.Administers(l.by, info)
+}
+
+// lateEntry adds a schedule entry that could not create its case. Nobody is told again of
+// one that is paused.
+func (l *statusLook) lateEntry(r store.Reader, row *store.Trouble, late *status.Late) error {
+	stored, err := store.OrNil(r.Entries().Get(row.Entry))
+	if err != nil || stored == nil || !stored.Paused.IsZero() {
+		return err
+	}
+	if !access.SeesEntry(l.by, stored.ContextID) && stored.AuthorID != l.by.ID && !l.administers(stored.RouteID) {
+		return nil
+	}
+	told, err := readTrouble(row)
+	if err != nil {
+		return err
+	}
+	entry, err := l.readForm(stored)
+	if err != nil {
+		return err
+	}
+	names, err := l.entryNames(r, []store.Entry{*stored})
+	if err != nil {
+		return err
+	}
+	o := status.Other{Kind: status.OtherEntry, Name: names[stored.UUID], Title: entry.Title, Path: "/schedule/" + stored.UUID.String(), Since: told.Since, Text: told.Text}
+	if entry.LastError != "" {
+		o.Text = entry.LastError
+	}
+	late.Others = append(late.Others, o)
+	return nil
+}
+
+// lateHook adds a hook that refuses requests by its own fault.
+func (l *statusLook) lateHook(r store.Reader, row *store.Trouble, late *status.Late) error {
+	h, err := store.OrNil(r.Routes().Hooks().ByID(row.Hook))
+	if err != nil || h == nil || h.Fault == "" || !l.administers(h.RouteID) {
+		return err
+	}
+	told, err := readTrouble(row)
+	if err != nil {
+		return err
+	}
+	route := string(l.rights.Route(h.RouteID).Name)
+	late.Others = append(late.Others, status.Other{Kind: status.OtherHook, Name: route + "/" + h.Name, Path: "/routes/" + route, Since: told.Since, Text: h.Fault})
+	return nil
+}
+
+// lateServer adds what is wrong with the server itself.
+func lateServer(r store.Reader, late *status.Late) error {
+	for _, part := range serverParts() {
+		record, err := readServerRecord(r, part)
+		if err != nil {
+			return err
+		}
+		if record != nil {
+			late.Others = append(late.Others, status.Other{Kind: status.OtherServer, Name: part.subject().Title, Since: record.Since, Text: record.Text})
+		}
+	}
+	return nil
+}
+
+// lateWays adds the ways of telling people that fail and are still used.
+func (l *statusLook) lateWays(r store.Reader, late *status.Late) error {
+	all, err := r.Settings().Under(recordKey(""))
+	if err != nil {
+		return err
+	}
+	for id, text := range all {
+		record := new(destinationRecord)
+		if err := json.Unmarshal([]byte(text), record); err != nil {
+			return errs.Wrap("read what is kept of a destination", err)
+		}
+		isMail := l.channels.Mail && (id == notice.MailServer || strings.HasPrefix(id, notice.Mailbox("")))
+		isUsed := isMail || strings.HasPrefix(id, heartbeatWay) || slices.ContainsFunc(l.channels.Destinations, func(d notice.Destination) bool { return d.ID == id })
+		if record.Told && isUsed && record.Name != "" {
+			late.Others = append(late.Others, status.Other{Kind: status.OtherDestination, Name: record.Name, Since: record.Since, Text: record.Reason})
+		}
+	}
+	return nil
+}
