@@ -191,6 +191,7 @@ type Parties interface {
 	Parties(ctx context.Context, by identity.Principal, kind identity.Kind) ([]engine.Resource, error)
 	PutParty(ctx context.Context, req engine.Request, kind identity.Kind, name string, body []byte) (*engine.Outcome, error)
 	DeleteParty(ctx context.Context, req engine.Request, kind identity.Kind, name, handOver string) error
+	ErasePerson(ctx context.Context, req engine.Request, name, handOver string) error
 	RenameParty(ctx context.Context, req engine.Request, kind identity.Kind, name, newName string) (*engine.Outcome, error)
 
 	// PartyID returns the id of the user or team of that name, 0 for none.

@@ -111,7 +111,12 @@ func (n partyFile) describe(a *answer, o *engine.Outcome) {
 	a.locate("dav", "Admin", n.folder, o.Name+".json")
 }
 
-func (n partyFile) options() []string { return []string{"handOver"} }
+func (n partyFile) options() []string {
+	if n.kind == identity.User {
+		return []string{"handOver", "erase"}
+	}
+	return []string{"handOver"}
+}
 
 func (n partyFile) remove(ctx context.Context, req engine.Request, q query) error {
 	if n.illegal != nil {
@@ -120,6 +125,13 @@ func (n partyFile) remove(ctx context.Context, req engine.Request, q query) erro
 	handOver, err := q.text("handOver")
 	if err != nil {
 		return err
+	}
+	erase, err := q.flag("erase")
+	if err != nil {
+		return err
+	}
+	if erase {
+		return n.engine.Parties.ErasePerson(ctx, req, n.name, handOver)
 	}
 	return n.engine.Parties.DeleteParty(ctx, req, n.kind, n.name, handOver)
 }

@@ -104,7 +104,7 @@ func (e *base) replaceInEntries(tx store.Tx, req change.Request, from, to *store
 // is somebody else, the log of each case that has not ended says so.
 func (e *base) replaceInCases(tx store.Tx, req change.Request, from, to *store.Party) error {
 	d := &decider{e}
-	ids, err := tx.Cases().Naming(string(from.Name))
+	ids, err := tx.Cases().Mentioning(`"` + string(from.Name) + `"`)
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,22 @@ func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, f
 	} else {
 		after.Revision++
 	}
+	if from.ID == to.ID {
+		return rewriteCase(e, tx, c, loadedCase{row: h.row, route: h.route})
+	}
 	e.render(c, compiled)
 	e.shared(c, machine.Shares(h.core, compiled))
-	if from.ID == to.ID { // who sees the case and has tasks in it is the same
-		c.row.Access, c.row.Tasks = nil, nil
-	}
+	e.wasArchived(c, h.row.Archived)
+	c.row.Named = h.row.Named
+	return e.writeAll(tx, c)
+}
+
+// rewriteCase writes a case of which only names are others: who sees it and has tasks in
+// it is the same.
+func rewriteCase(e *decider, tx store.Tx, c *caseChange, h loadedCase) error {
+	e.render(c, h.route.Compiled)
+	e.shared(c, machine.Shares(c.was, h.route.Compiled))
+	c.row.Access, c.row.Tasks = nil, nil
 	e.wasArchived(c, h.row.Archived)
 	c.row.Named = h.row.Named
 	return e.writeAll(tx, c)

@@ -116,7 +116,7 @@ func routeNames(r *route.Route, name identity.Name) bool {
 // eachCaseNaming calls f for each case that gives the party of that name any
 // right or duty, by id, archived ones included.
 func (e *base) eachCaseNaming(r store.Reader, name identity.Name, f func(row *store.Case, c *machine.Case, compiled *route.Route) error) error {
-	ids, err := r.Cases().Naming(string(name))
+	ids, err := r.Cases().Mentioning(`"` + string(name) + `"`)
 	if err != nil {
 		return err
 	}

@@ -95,9 +95,9 @@ type CaseReader interface {
 	// which it has looked, 0 if that were all.
 	Newest(f NewestFilter, take func([]CaseState) (enough bool, err error)) (place int64, err error)
 
-	// Naming returns the ids of the cases in whose markings the name stands
-	// anywhere between quotes, in any case, archived ones included.
-	Naming(name string) ([]int64, error)
+	// Mentioning returns the ids of the cases in whose markings the text stands, in any
+	// case, archived ones included.
+	Mentioning(text string) ([]int64, error)
 	OpenOf(entry UUID, limit int) ([]int64, error) // by id
 
 	// Children returns the ids of the children of an enablement that are

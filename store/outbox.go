@@ -71,6 +71,8 @@ type OutboxWriter interface {
 	// person) and the number of attempts. An unknown key is ignored.
 	Put(key string, due time.Time, attempts int64) error
 	Delete(key string) error // if there is one
+	// DeleteNoticesTo deletes the mails to an address that no case waits for.
+	DeleteNoticesTo(address string) error
 
 	// PutJournal stores a journal, in place of one of the same case, seq and
 	// step. More than MostJournals of a case are not kept.

@@ -57,5 +57,10 @@ type PartyWriter interface {
 	// cases. The documents come into a new folder of that name: one in use is
 	// errs.InUse. now is in milliseconds since 1970.
 	HandOver(from, to identity.ID, folder string, now int64) error
+	// Erase forgets what is kept for the user alone, puts one name in place of another
+	// where it says who has ended an entry or made a hold, and has reword write again
+	// each text about cases and schedule entries in which one of the words stands, in any
+	// case.
+	Erase(id identity.ID, from, to string, words []string, reword func(text []byte) []byte) error
 	AccountWriter
 }

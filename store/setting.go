@@ -10,5 +10,5 @@ type SettingReader interface {
 
 // SettingWriter writes settings.
 type SettingWriter interface {
-	Put(key, value string) error
+	Put(key, value string) error // "" deletes it
 }

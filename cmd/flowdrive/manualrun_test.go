@@ -54,6 +54,9 @@ var supposed = map[string]shownRun{
 		"ANSWER=$(", `) && URL=$(printf %s "$ANSWER" | sed -n 's/.*"url": *"\([^"]*\)".*/\1/p') SECRET=$FLOWDRIVE_SECRET_GITHUB; URL=https://flow.example.org/hook/${URL##*/}`,
 		`URL=$(curl -u sam -X PUT -d '{"verify": {"scheme": "stripe", "secret": "github"}}' https://flow.example.org/dav/Workflow/Routes/bug/Hooks/payments.json | sed -n 's/.*"url": *"\([^"]*\)".*/\1/p'); URL=https://flow.example.org/hook/${URL##*/}`,
 	}},
+	"docs/operate/erasing.md": {before: []string{
+		`flowdrive() { command flowdrive "${@//\/var\/lib\/flowdrive/$HOME/data}"; }; for NAME in eve ann; do curl -u admin -X PUT -d '{"password": "a password of theirs"}' https://flow.example.org/dav/Admin/Users/$NAME.json; done`,
+	}},
 	"docs/operate/sso.md": {before: []string{`curl -u admin -X PUT -d '{"password": "a password of ann"}' https://flow.example.org/dav/Admin/Users/ann.json`}},
 }
 

@@ -81,6 +81,9 @@ type Ties interface {
 	StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error
 	// AddressChanged is told that no user gets mails at that address any more.
 	AddressChanged(tx store.Tx, req change.Request, address string) error
+	// EraseParty takes the name and the address that a user had out of what still has
+	// them after ReplaceParty.
+	EraseParty(ctx context.Context, tx store.Tx, had, has *store.Party) error
 	// ForgetParty keeps routes that name a deleted party from meaning a later one
 	// of its name.
 	ForgetParty(tx store.Tx, p *store.Party) error

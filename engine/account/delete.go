@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
@@ -19,13 +20,31 @@ import (
 // (docs/contract/drive.md#what-is-in-use); errs.BadParameter for a handOver that
 // is not another user or team.
 func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind identity.Kind, name, handOver string) error {
+	return e.remove(ctx, req, removal{kind: kind, name: name, handOver: handOver})
+}
+
+// removal says what is to be deleted, and how.
+type removal struct {
+	kind     identity.Kind
+	name     string
+	handOver string // to whom all goes, "": to nobody
+	erase    bool   // the name as well, from what is left of the user
+}
+
+func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) error {
 	var in []identity.ID
+	kind, handOver := r.kind, r.handOver
 	err := e.maker.Store.Update(ctx, func(tx store.Tx) error {
-		t, p, err := e.deletable(tx, req, kind, name)
+		t, p, err := e.deletable(tx, req, kind, r.name)
 		if err != nil {
 			return err
 		}
 		in = t.teamsWith(p.Name)
+		if r.erase {
+			if t, p, err = e.erased(ctx, tx, req, replacement{t: t, from: p}); err != nil {
+				return err
+			}
+		}
 		if handOver != "" {
 			to, err := handOverTo(t, p, handOver)
 			if err == nil {
@@ -49,6 +68,9 @@ func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind ide
 		detail := ""
 		if handOver != "" {
 			detail = "handed over to " + handOver
+		}
+		if r.erase {
+			detail = strings.TrimSuffix("erased, "+detail, ", ")
 		}
 		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), detail)); err != nil {
 			return err

@@ -137,6 +137,44 @@ func (c *Case) keepActors(name string) {
 	}
 }
 
+// Forget returns the case without the name of somebody who is erased, in the places that
+// Replace leaves as they are: who has done something before it was handed over, and
+// texts, which reword writes again. It reports whether that has changed anything.
+func Forget(c *Case, from, to string, reword func(text string) string) (after *Case, changed bool) {
+	out := c.clone()
+	replace := func(name *string) {
+		if *name != "" && sameName(*name, from) {
+			*name, changed = to, true
+		}
+	}
+	again := func(text *string) {
+		if now := reword(*text); now != *text {
+			*text, changed = now, true
+		}
+	}
+	replace(&out.StartedBy)
+	for i := range out.Performed {
+		replace(&out.Performed[i].Named)
+	}
+	again(&out.Title)
+	out.Warnings = slices.Clone(out.Warnings)
+	for i := range out.Warnings {
+		again(&out.Warnings[i].Text)
+	}
+	for i := range out.Enabled {
+		again(&out.Enabled[i].Fault)
+	}
+	if out.Broken != nil {
+		broken := *out.Broken
+		again(&broken.Fault)
+		out.Broken = &broken
+	}
+	if !changed {
+		return c, false
+	}
+	return out, true
+}
+
 // HandedOver notes in the log of a case that another party has what one had, and
 // returns the entry.
 func HandedOver(c *Case, actor, text string) LogEntry {

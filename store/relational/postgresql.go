@@ -33,7 +33,7 @@ func rewritings() []rewriting {
 
 		r(`json_extract\((\?\d+), '\$\[' \|\| depth \|\| '\]'\)`, `($1::json ->> depth)`),
 		r(`json_array_length\((\?\d+)\)`, `json_array_length($1::json)`),
-		r(`CAST\((marking|form) AS TEXT\)`, `convert_from($1, 'UTF8')`),
+		r(`CAST\((marking|form|entries|data|request) AS TEXT\)`, `convert_from($1, 'UTF8')`),
 
 		// What is beyond a limit of a recursion is not looked for either if the limit
 		// stands around it.

@@ -3,6 +3,7 @@ package relational
 const (
 	selectSetting       = `SELECT value FROM settings WHERE key = ?1`
 	selectSettingsUnder = `SELECT substr(key, length(?1) + 1), value FROM settings WHERE substr(key, 1, length(?1)) = ?1 AND value <> ''`
+	deleteSetting       = `DELETE FROM settings WHERE key = ?1`
 	upsertSetting       = `INSERT INTO settings (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2`
 )
 
@@ -26,8 +27,12 @@ func (r settingReader) Under(prefix string) (map[string]string, error) {
 	return all, Failure("read settings", err)
 }
 
-// Put stores a setting.
+// Put stores a setting; "" is as good as none, and its key may be somebody's address.
 func (t settingWriter) Put(key, value string) error {
+	if value == "" {
+		_, err := t.c.Exec(deleteSetting, key)
+		return Failure("delete a setting", err)
+	}
 	_, err := t.c.Exec(upsertSetting, key, value)
 	return Failure("store a setting", err)
 }

@@ -1,0 +1,46 @@
+package account
+
+import (
+	"context"
+	"fmt"
+
+	"flowdrive/engine/change"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// ErasePerson is DeleteParty for a user whose name is to go as well. In the same unit
+// everything that would keep it names "erased-<id>" instead, but for the places that
+// docs/operate/erasing.md lists. Errors: those of DeleteParty; errs.NameTaken if somebody
+// else is called so.
+func (e *Accounts) ErasePerson(ctx context.Context, req change.Request, name, handOver string) error {
+	return e.remove(ctx, req, removal{kind: identity.User, name: name, handOver: handOver, erase: true})
+}
+
+// erased has r.from called by a pseudonym everywhere, and returns how users and teams are
+// then.
+func (e *Accounts) erased(ctx context.Context, tx store.Tx, req change.Request, r replacement) (*Table, *store.Party, error) {
+	to := *r.from
+	to.Name = identity.Name(fmt.Sprintf("erased-%d", to.ID))
+	to.FullName, to.Email, to.Origin = "", "", ""
+	to.Revision++
+	to.Modified = req.Now
+	if err := nameFor(r.t, r.from, string(to.Name)); err != nil {
+		return nil, nil, err
+	}
+	if err := tx.Write().Parties().Put(&to); err != nil {
+		return nil, nil, err
+	}
+	r.to = &to
+	if err := e.replaceParty(ctx, tx, req, r); err != nil {
+		return nil, nil, err
+	}
+	if err := e.ties.EraseParty(ctx, tx, r.from, &to); err != nil {
+		return nil, nil, err
+	}
+	t, err := Read(tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, t.ByID(to.ID), nil
+}
