@@ -91,7 +91,7 @@ func (n hookFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 }
 
 func (n hookFile) putRules() putRules {
-	return putRules{secret: true, bodyOptional: true, illegal: n.illegal}
+	return putRules{secret: true, illegal: n.illegal}
 }
 
 // guard keeps from others that there are hooks at all.

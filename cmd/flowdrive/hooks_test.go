@@ -381,6 +381,31 @@ func TestHooksBelongToAdministrators(t *testing.T) {
 	})
 }
 
+// TestEmptyPutLeavesAHook: a PUT of no bytes, as by a script whose file is missing, makes no
+// hook that anybody may use, and takes no verification away.
+func TestEmptyPutLeavesAHook(t *testing.T) {
+	withHooks(t, t.TempDir(), func(s *inProcess) {
+		s.furnishHooks()
+		const path, settings = "/dav/Workflow/Routes/desk/Hooks/x.json", `{"verify": {"scheme": "github", "secret": "github"}}`
+		for _, agent := range []string{"curl/8.5", "python-requests/2"} {
+			if w := s.as("sam", "PUT", path, "", "User-Agent", agent); w.Code != http.StatusUnprocessableEntity {
+				t.Errorf("%s: an empty PUT of a new one: got %d %s", agent, w.Code, w.Body)
+			}
+		}
+		if w := s.as("sam", "PUT", path, settings); w.Code != http.StatusCreated {
+			t.Fatalf("got %d %s", w.Code, w.Body)
+		}
+		for agent, want := range map[string]int{"curl/8.5": http.StatusUnprocessableEntity, "davfs2/1.6": http.StatusNoContent} {
+			if w := s.as("sam", "PUT", path, "", "User-Agent", agent); w.Code != want {
+				t.Errorf("%s: an empty PUT: got %d %s; want %d", agent, w.Code, w.Body, want)
+			}
+			if form := s.must("GET", path, "").Body.String(); !strings.Contains(form, `"scheme": "github"`) {
+				t.Errorf("%s: an empty PUT has taken the verification away: %s", agent, form)
+			}
+		}
+	})
+}
+
 // TestHookFaults: every fault of a hook's document has its place.
 func TestHookFaults(t *testing.T) {
 	withHooks(t, t.TempDir(), func(s *inProcess) {
@@ -398,6 +423,8 @@ func TestHookFaults(t *testing.T) {
 			`{"rate": "often"}`:                                                  "/rate",
 			`{"rate": "0/minute"}`:                                               "/rate",
 			`{"deliver": {"label": "a b", "case": {"header": "X"}}}`:             "/deliver/label",
+			`{"deliver": {"label": "", "case": {"header": "X"}}}`:                "/deliver/label",
+			`{"deliver": {"case": {"header": "X"}}}`:                             "/deliver/label",
 			`{"deliver": {"label": "A", "case": {}}}`:                            "/deliver/case",
 			`{"deliver": {"label": "A", "case": {"header": "X", "query": "y"}}}`: "/deliver/case",
 			`{"deliver": {"label": "A"}}`:                                        "/deliver/case",

@@ -247,8 +247,10 @@ func readDeliver(v document.Value) *Deliver {
 	}
 	v.Only("label", "case")
 	at := v.Get("label")
-	if d.Label, _ = at.Str(); d.Label != "" && !identity.Legal(d.Label) {
-		at.Fail(errs.CodeFormat, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit", d.Label)
+	if text, is := at.Str(); is && !identity.Legal(text) {
+		at.Fail(errs.CodeFormat, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit", text)
+	} else {
+		d.Label = text
 	}
 	of := v.Get("case")
 	if !of.Is(document.Object) {
