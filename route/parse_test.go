@@ -200,11 +200,12 @@ func TestFaults(t *testing.T) {
 			`9:3 /states/-c: the name of a state must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 			`10:3 /states/` + strings.Repeat("d", 64) + `: the name of a state must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 		}},
-		{name: "contexts", old: "name: test", new: "context: a/b\naccess: {start: [everyone, 'a b', everyone], raed: []}", want: []string{
+		{name: "contexts", old: "name: test", new: "context: a/b\naccess: {start: [everyone, 'a b', everyone], raed: [], read: ['team:core']}", want: []string{
 			`1:10 /context: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "a/b" (format)`,
 			`2:28 /access/start/1: must be the name of a user or team: use letters, digits, _, -, single dots and @, at most 63, the first a letter or digit, no dot or @ at the end, and no extension such as .json, not "a b" (format)`,
 			`2:35 /access/start/2: appears twice in the list (conflict)`,
 			`2:46 /access/raed: is not a known field; did you mean "read"? (unknown-field)`,
+			`2:63 /access/read/0: must be the name alone: write "core", not "team:core" (format)`,
 		}},
 		{name: "two start states", old: "type: complete", new: "type: start", want: []string{`6:16 /states/done/type: must not be start, which "open" is already (conflict)`}},
 		{name: "complete that is not", old: "type: complete", new: "type: denied, complete: false", want: []string{`6:34 /states/done/complete: must not be false: a state of type denied is complete (conflict)`}},

@@ -191,6 +191,9 @@ func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.No
 	case *kind.Const:
 		return errs.CodeRange, fmt.Sprintf("must be %v", k.Want)
 	case *kind.Pattern:
+		if kind, name, ok := strings.Cut(at.Text, ":"); ok && definition(e.SchemaURL) == "party" && (kind == "user" || kind == "team") {
+			return errs.CodeFormat, fmt.Sprintf("must be the name alone: write %q, not %q", clip(name), clip(at.Text))
+		}
 		return errs.CodeFormat, "must be " + form(e.SchemaURL) + fmt.Sprintf(", not %q", clip(at.Text))
 	case *kind.Minimum, *kind.Maximum:
 		return errs.CodeRange, explainRange(rule, at)

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"flowdrive/engine"
+	"flowdrive/engine/machine"
 )
 
 // observer counts what the engine does.
@@ -45,6 +46,13 @@ func newObserver(registry *prometheus.Registry, traces *traces) (*observer, erro
 		damaged: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "flowdrive_damaged_contents_total", Help: "Contents that were read and are not what was stored.",
 		}),
+	}
+	// What an alert looks at is there before it happens: a rate misses the first event else.
+	for _, outcome := range []string{engine.OutcomeFired, engine.OutcomeLate, engine.OutcomeSkipped, engine.OutcomeFailed, engine.OutcomeTriggered, engine.OutcomeBackfilled} {
+		o.firings.WithLabelValues(outcome)
+	}
+	for _, life := range []machine.Life{machine.Completed, machine.Closed, machine.Canceled, machine.Failed} {
+		o.ended.WithLabelValues(string(life))
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "flowdrive_build_info", Help: "1, with what runs as labels.",

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"flowdrive/internal/document"
 )
@@ -31,6 +32,42 @@ func listedMetrics(t *testing.T) map[string]string {
 		listed[row[1]] = row[2] + " " + strings.Join(labels, " ")
 	}
 	return listed
+}
+
+// TestMetricsBeforeTheFirstEvent wants what alerts look at to be there with 0: the rate of a
+// counter that appears with its first event misses that.
+func TestMetricsBeforeTheFirstEvent(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	if _, err := newObserver(registry, nil); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]float64)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if m.GetCounter() != nil {
+					got[family.GetName()+" "+l.GetValue()] = m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	want := map[string]float64{}
+	for name, values := range map[string][]string{
+		"flowdrive_schedule_firings_total": {"fired", "late", "skipped", "failed", "triggered", "backfilled"},
+		"flowdrive_cases_ended_total":      {"completed", "closed", "canceled", "failed"},
+	} {
+		for _, value := range values {
+			want[name+" "+value] = 0
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counters with labels (-want +got):\n%s", diff)
+	}
 }
 
 // TestMetricsAreListed compares what the server tells with docs/reference/metrics.md.

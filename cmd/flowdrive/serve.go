@@ -66,6 +66,7 @@ func serveApp(ctx context.Context, cmd *cobra.Command, a *app, listener net.List
 		if err := releaseStartPages(); err != nil {
 			a.log.Debug().Err(err).Msg("memory: the pages of the start stay mapped")
 		}
+		a.log.Info().Str("version", version()).Stringer("address", listener.Addr()).Str("data", a.settings.data).Msg("server: ready")
 		return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
 	}, a.with(listener)...)
 }

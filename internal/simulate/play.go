@@ -65,7 +65,7 @@ const workflow = "/dav/Workflow/"
 // the scenario cannot be played, for instance because the drive refuses a
 // route.
 func Play(ctx context.Context, drive Drive, s *Scenario, routes []Route) (*Report, error) {
-	p := &play{drive: drive, route: routes[0].Name, named: map[string]int64{}}
+	p := &play{drive: drive, route: routes[0].Name, stored: routes, named: map[string]int64{}}
 	if err := p.furnish(ctx, s); err != nil {
 		return nil, err
 	}
@@ -91,6 +91,7 @@ func Play(ctx context.Context, drive Drive, s *Scenario, routes []Route) (*Repor
 type play struct {
 	drive  Drive
 	route  string
+	stored []Route // that one among them
 	named  map[string]int64
 	last   int64   // the case that was started last
 	cases  []int64 // all that were started, in order
@@ -338,7 +339,7 @@ func (p *play) start(ctx context.Context, s *Step) error {
 	}
 	a, err := p.put(ctx, s.As, workflow+"Cases/new.json", s.Type, body)
 	if err != nil {
-		return err
+		return p.notStarted(s, err)
 	}
 	id, err := strconv.ParseInt(strings.TrimSuffix(path.Base(a.Location), ".json"), 10, 64)
 	if err != nil {
@@ -350,6 +351,17 @@ func (p *play) start(ctx context.Context, s *Step) error {
 		p.named[s.Name] = id
 	}
 	return nil
+}
+
+// notStarted says why a case was not started. To who may not start a route the drive does not
+// say that there is one; the scenario has stored it.
+func (p *play) notStarted(s *Step, err error) error {
+	name := cmp.Or(s.Subject, p.route)
+	problem, ok := errors.AsType[*errs.Error](err)
+	if !ok || !strings.Contains(problem.Detail, " /route: ") || !slices.ContainsFunc(p.stored, func(r Route) bool { return r.Name == name }) {
+		return err
+	}
+	return errs.New(problem.Kind, "%s may not start a case of %q: its access.start names neither %s nor a team of %s", s.As, name, s.As, s.As)
 }
 
 // advance moves the clock. If much is due, the clock stops on the way and is

@@ -100,6 +100,8 @@ func TestWrongAnswerIsAFailureWithItsPlace(t *testing.T) {
 		"no card":                {script{"GET " + caseAt + ".json": ok(strings.Replace(emptyLog, `"open"`, "null", 1))}, "- {move: closed}\n", "/steps/1: the case has no status"},
 		"what is no problem":     {script{"PUT " + caseAt + "/Actions/x.json": {Status: 502, Body: []byte("<html>")}}, "- {perform: x}\n", "error: step 2: PUT " + caseAt + "/Actions/x.json: 502 <html>"},
 		"no drive":               {script{"PUT " + caseAt + "/Actions/x.json": {}}, "- {perform: x}\n", "error: step 2: the drive is gone"},
+		"who may not start":      {script{"PUT /dav/Workflow/Cases/new.json": problem(422, "invalid", `1:10 /route: there is no route "r"`)}, "", `/steps/0: is refused (invalid): sam may not start a case of "r": its access.start names neither sam nor a team of sam`},
+		"what nobody has stored": {script{`PUT /dav/Workflow/Cases/new.json {"route":"s"}`: problem(422, "invalid", `1:10 /route: there is no route "s"`)}, "- start: {route: s}\n", `there is no route "s"`},
 		"no case":                {script{"PUT /dav/Workflow/Cases/new.json": {Status: 201, Location: "/elsewhere"}}, "", `error: step 1: a case was started, but not at "/elsewhere"`},
 		"a case that goes":       {script{"GET " + caseAt + ".json": problem(404, "not-found", "no")}, "- {check: true, expect: {state: active}}\n", "/steps/1/expect: the case 7 is gone"},
 		"a user that cannot be":  {script{"PUT /dav/Admin/Users/sam.json": problem(422, "invalid", "bad name")}, "", "error: the user sam: bad name"},
