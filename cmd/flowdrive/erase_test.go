@@ -2,7 +2,7 @@ package main
 
 import (
 	"database/sql"
-		"maps"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"

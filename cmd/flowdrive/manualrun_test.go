@@ -36,6 +36,9 @@ type shownRun struct {
 	files  map[string]string // that the page supposes
 }
 
+// atDataFolder has commands find the data folder, and make backups in the folder of the page.
+const atDataFolder = `flowdrive() { set -- "${@//\/var\/lib\/flowdrive/$HOME/data}"; command flowdrive "${@//\/srv\/backups/backups}"; }; curl() { command curl -sS --fail-with-body "$@"; }; `
+
 // supposed is what pages suppose that is there.
 var supposed = map[string]shownRun{
 	"docs/commands.md": {before: []string{"flowdrive start bug -t 'The printer is on fire'"}},
@@ -55,9 +58,11 @@ var supposed = map[string]shownRun{
 		`URL=$(curl -u sam -X PUT -d '{"verify": {"scheme": "stripe", "secret": "github"}}' https://flow.example.org/dav/Workflow/Routes/bug/Hooks/payments.json | sed -n 's/.*"url": *"\([^"]*\)".*/\1/p'); URL=https://flow.example.org/hook/${URL##*/}`,
 	}},
 	"docs/operate/erasing.md": {before: []string{
-		`flowdrive() { command flowdrive "${@//\/var\/lib\/flowdrive/$HOME/data}"; }; for NAME in eve ann; do curl -u admin -X PUT -d '{"password": "a password of theirs"}' https://flow.example.org/dav/Admin/Users/$NAME.json; done`,
+		atDataFolder + `for NAME in eve ann; do curl -u admin -X PUT -d '{"password": "a password of theirs"}' https://flow.example.org/dav/Admin/Users/$NAME.json; done`,
 	}},
-	"docs/operate/sso.md": {before: []string{`curl -u admin -X PUT -d '{"password": "a password of ann"}' https://flow.example.org/dav/Admin/Users/ann.json`}},
+	"docs/operate/first-hour.md": {before: []string{atDataFolder + "PASSWORD='a password of theirs'"}},
+	"docs/operate/monitoring.md": {before: []string{atDataFolder}},
+	"docs/operate/sso.md":        {before: []string{`curl -u admin -X PUT -d '{"password": "a password of ann"}' https://flow.example.org/dav/Admin/Users/ann.json`}},
 }
 
 // TestManualRuns does what the pages of the manual show in blocks: the commands of each page in
