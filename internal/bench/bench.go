@@ -68,6 +68,9 @@ type size struct {
 	starts     int           // of a process (P14)
 	stock      int           // of entries, of timers and of cases (P18, P19)
 	large      int           // bytes of each content (P19)
+	asks       int           // of each page, and cases started while streams are open (P20)
+	streams    int           // of events (P20)
+	quiet      time.Duration // while they are open (P20)
 }
 
 func (c *Config) size() size {
@@ -76,14 +79,14 @@ func (c *Config) size() size {
 			rounds: 1, round: 100 * time.Millisecond, cases: 64, members: 200, entries: 2_000, timers: 1_000, fires: 200, idle: 200 * time.Millisecond,
 			stored: 1_000, wakes: 1, adds: 50,
 			instants: 2, perSecond: 4, ahead: 3, growth: c.stocks(), startsEach: 50, steady: 2 * time.Second, starts: 1,
-			stock: 500, large: 100_000,
+			stock: 500, large: 100_000, asks: 2, streams: 10, quiet: 100 * time.Millisecond,
 		}
 	}
 	return size{
 		rounds: 5, round: 2 * time.Second, cases: 20_000, members: 10_000, entries: 1_000_000, timers: 1_000_000, fires: 20_000, idle: time.Minute,
 		stored: 1_000_000, wakes: 15, adds: 2_000,
 		instants: 25, perSecond: 8, ahead: 10, growth: c.stocks(), startsEach: 2_000, steady: time.Minute, starts: 5,
-		stock: cmp.Or(c.Stock, 1_000_000), large: 1_000_000,
+		stock: cmp.Or(c.Stock, 1_000_000), large: 1_000_000, asks: 100, streams: 500, quiet: 10 * time.Second,
 	}
 }
 
@@ -115,6 +118,7 @@ func figures() []figure {
 		{"P17", workFired, measureFired},
 		{"P18", workResting, measureResting},
 		{"P19", workCopy, measureCopy},
+		{"P20", workPages, measurePages},
 	}
 }
 

@@ -33,14 +33,15 @@ type process struct {
 // patience is how long a program may take to be ready or to end.
 const patience = time.Minute
 
-// start starts the program on a data folder and waits until it is ready.
-func (r *run) start(ctx context.Context, data string) (_ *process, err error) {
+// start starts the program on a data folder, with more flags, and waits until it is ready.
+func (r *run) start(ctx context.Context, data string, more ...string) (_ *process, err error) {
 	p := &process{}
 	if p.addr, err = freeAddress(ctx); err != nil {
 		return nil, err
 	}
 	most := strconv.Itoa(unlimited)
-	p.cmd = exec.CommandContext(ctx, r.Program, "serve", "--data", data, "--addr", p.addr, "--max-entries", most, "--log-level", "warn")
+	args := append([]string{"serve", "--data", data, "--addr", p.addr, "--max-entries", most, "--log-level", "warn"}, more...)
+	p.cmd = exec.CommandContext(ctx, r.Program, args...)
 	p.cmd.Env = []string{"FLOWDRIVE_ADMIN_PASSWORD=" + password}
 	p.cmd.Stderr = &p.words
 	begin := time.Now()
