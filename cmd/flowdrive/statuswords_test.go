@@ -161,3 +161,41 @@ func TestStatusOfEntrySaysZoneAndWarnings(t *testing.T) {
 		s.says("admin", "schedule/odd.json", `"warnings": ["`)
 	})
 }
+
+// TestStatusTellsHowFarAQuorumIs: of an action that several must perform it is told how
+// many have, who they are, and for whom it still waits.
+func TestStatusTellsHowFarAQuorumIs(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		s.must("PUT", "/dav/Workflow/Routes/panel.yaml", `
+access: {start: [everyone], read: [everyone]}
+roles: {judge: {pick: [everyone]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  agree: {title: Agree, in: [open], need: 2 of judge, to: done}
+`)
+		id := s.started(`{"route": "panel", "roles": {"judge": ["ann", "sam"]}}`)
+		s.says("sam", "cases/"+id+".txt", "Agree   waits for ann and sam: so far 0 of 2")
+		if w := s.as("ann", "PUT", "/dav/Workflow/Cases/"+id+"/Actions/agree.json", `{}`); w.Code != http.StatusNoContent {
+			t.Fatalf("agree: %d %s", w.Code, w.Body)
+		}
+		s.says("sam", "cases/"+id+".txt", "Agree   waits for sam: so far 1 of 2 (ann)")
+		var f struct {
+			WaitsFor []struct {
+				Need *struct {
+					Count, Given int
+					Of           string
+					By           []string
+				}
+			}
+		}
+		text := s.as("sam", "GET", "/dav/Workflow/Status/cases/"+id+".json", "").Body.Bytes()
+		if err := json.Unmarshal(text, &f); err != nil || len(f.WaitsFor) != 1 || f.WaitsFor[0].Need == nil {
+			t.Fatalf("as JSON: %s, %v", text, err)
+		}
+		if n := f.WaitsFor[0].Need; n.Count != 2 || n.Given != 1 || n.Of != "judge" || len(n.By) != 1 || n.By[0] != "ann" {
+			t.Errorf("as JSON: %+v", n)
+		}
+	})
+}

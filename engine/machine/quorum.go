@@ -47,7 +47,7 @@ func (d personal) vote(place int, p performance, e Perform) (enough bool, err er
 	}
 	for _, name := range []string{e.Actor.Name, behalf} {
 		if name != "" && task.votedBy(name) {
-			return false, errs.New(errs.FourEyes, "%q needs %d different users; %s counts already: %s. PUT {\"do\": \"release\"} takes that back.", a.Name, a.Need.Count, name, votes(a, task))
+			return false, errs.New(errs.FourEyes, "%q needs %d different users; %s counts already: %s. PUT {\"do\": \"release\"} takes that back.", a.Name, a.Need.Count, name, quorum(a, task).Text())
 		}
 	}
 	if len(task.Votes)+1 >= a.Need.Count {
@@ -142,7 +142,7 @@ func (d personal) takeBack(place int, e Release) error {
 	task, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
 	at := slices.IndexFunc(task.Votes, func(v Vote) bool { return sameName(v.By, e.Actor.Name) || v.For != "" && sameName(v.For, e.Actor.Name) })
 	if at < 0 {
-		return errs.New(errs.ActionNotEnabled, "You have not performed %q: %s.", a.Name, votes(a, task))
+		return errs.New(errs.ActionNotEnabled, "You have not performed %q: %s.", a.Name, quorum(a, task).Text())
 	}
 	task.Votes = nilIfEmpty(slices.Delete(slices.Clone(task.Votes), at, at+1))
 	d.taskLog(place, e.Actor, "", fmt.Sprintf("Took back %s: %d of %d", title(a), len(task.Votes), a.Need.Count), e.Comment)
@@ -160,32 +160,44 @@ func (d personal) notByOne(place int) error {
 	return refusal
 }
 
-// votes says how far an action is that needs several.
-func votes(a *route.Action, e *Enabled) string {
-	names := make([]string, len(e.Votes))
-	for i := range e.Votes {
-		names[i] = e.Votes[i].counts()
-	}
-	text := fmt.Sprintf("%d of %d", len(names), a.Need.Count)
-	if len(names) > 0 {
-		text += " (" + strings.Join(names, ", ") + ")"
-	}
-	return text
-}
-
 // appendNeed appends how many have performed an action that needs several; null for
 // others.
 func appendNeed(b []byte, key string, a *route.Action, e *Enabled) []byte {
 	b = append(b, key...)
-	if a.Need == nil {
+	q := quorum(a, e)
+	if q == nil {
 		return append(b, "null"...)
 	}
-	b = appendInt(b, `{"count":`, int64(a.Need.Count))
-	b = document.AppendString(append(b, `,"of":`...), a.Need.Role)
-	b = appendInt(b, `,"given":`, int64(len(e.Votes)))
-	names := make([]string, len(e.Votes))
-	for i := range e.Votes {
-		names[i] = e.Votes[i].counts()
+	b = appendInt(b, `{"count":`, int64(q.Count))
+	b = document.AppendString(append(b, `,"of":`...), q.Of)
+	b = appendInt(b, `,"given":`, int64(len(q.By)))
+	return append(appendStrings(b, `,"by":`, q.By), '}')
+}
+
+// Quorum is how far an action is that several must perform.
+type Quorum struct {
+	Count int      // how many must
+	Of    string   // of which role
+	By    []string // who has
+}
+
+// quorum returns how far the action is, nil if it needs one alone.
+func quorum(a *route.Action, e *Enabled) *Quorum {
+	if a.Need == nil {
+		return nil
 	}
-	return append(appendStrings(b, `,"by":`, names), '}')
+	q := &Quorum{Count: a.Need.Count, Of: a.Need.Role, By: make([]string, len(e.Votes))}
+	for i := range e.Votes {
+		q.By[i] = e.Votes[i].counts()
+	}
+	return q
+}
+
+// Text says it in words, as "1 of 2 (ann)".
+func (q *Quorum) Text() string {
+	text := fmt.Sprintf("%d of %d", len(q.By), q.Count)
+	if len(q.By) > 0 {
+		text += " (" + strings.Join(q.By, ", ") + ")"
+	}
+	return text
 }

@@ -199,7 +199,7 @@ func outlook(c *Case, r *route.Route, a *route.Action) string {
 	text := "The case stays where it is."
 	if a.Need != nil {
 		if e := c.enablement(a.Name); e != nil && len(e.Votes)+1 < a.Need.Count {
-			return fmt.Sprintf("You are counted: it needs %d of %s, so far %s.", a.Need.Count, a.Need.Role, votes(a, e))
+			return fmt.Sprintf("You are counted: it needs %d of %s, so far %s.", a.Need.Count, a.Need.Role, quorum(a, e).Text())
 		}
 	}
 	switch transitions := transitionsFrom(c, r, a); {

@@ -26,6 +26,7 @@ type Wait struct {
 	AcceptBy time.Time // by when it is to be accepted; zero: no date
 	At       time.Time // when the engine performs it; zero: it does not
 	Remind   time.Time // when people are reminded next; zero: never
+	Need     *Quorum   // how far it is, if several must perform it; nil: one does
 	Children int64     // how many children are open
 	Fault    string    // of a delivery, or of what cannot be done: what went wrong last; of what is Waiting: why its guard could not be evaluated
 	Delay    *Delay    // of a delivery: attempts have failed, and there is another one; nil: none has
@@ -48,6 +49,7 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		e := &c.Enabled[place]
 		w := Wait{Action: a.Name, Title: cmp.Or(a.Title, a.Name), State: e.State, Since: e.Since, At: e.Due, Remind: e.Remind}
 		w.Due, w.AcceptBy = e.Dates()
+		w.Need = quorum(a, e)
 		if a.Trigger == route.TriggerUser {
 			w.Assigned, w.By, w.For, w.Warned = assignees(c, status, a, e), e.By, e.For, c.warned(e.Number)
 			if w.Who = w.Assigned; len(w.Who) == 0 {

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -231,6 +232,9 @@ func condition(w *machine.Wait) string {
 // whom says whom an enabled action waits for.
 func (c *Case) whom(w *machine.Wait) string {
 	who := list(w.Who)
+	if w.Need != nil { // who has performed it is not waited for
+		who = list(slices.DeleteFunc(slices.Clone(w.Who), func(name string) bool { return slices.Contains(w.Need.By, name) }))
+	}
 	switch {
 	case w.State == machine.Escalated:
 		return "has failed (" + strings.TrimSuffix(machine.OneLine(w.Fault), ".") + ") and waits for " + who + " to retry it or give it up"
@@ -250,6 +254,9 @@ func (c *Case) whom(w *machine.Wait) string {
 		return "waits for the server"
 	case who == "":
 		return "nobody: only the administrators of the route can do it"
+	}
+	if w.Need != nil {
+		return fmt.Sprintf("waits for %s: so far %s", who, w.Need.Text())
 	}
 	return "waits for " + who
 }
@@ -382,20 +389,29 @@ type caseStatusForm struct {
 }
 
 type waitForm struct {
-	Action   string   `json:"action"`
-	Title    string   `json:"title"`
-	State    string   `json:"state"`
-	Who      []string `json:"who"`
-	By       *string  `json:"acceptedBy"`
-	Due      *string  `json:"due"`
-	AcceptBy *string  `json:"acceptBy"`
-	At       *string  `json:"at"`
-	Remind   *string  `json:"reminded"`
-	Children int64    `json:"children"`
-	Attempts int64    `json:"attempts"` // of a delivery: how many have failed since it was asked for or retried
-	Result   *string  `json:"result"`   // of the last attempt
-	Next     *string  `json:"next"`     // the next attempt
-	Until    *string  `json:"until"`    // the last attempt, if all fail
+	Action   string    `json:"action"`
+	Title    string    `json:"title"`
+	State    string    `json:"state"`
+	Who      []string  `json:"who"`
+	By       *string   `json:"acceptedBy"`
+	Due      *string   `json:"due"`
+	AcceptBy *string   `json:"acceptBy"`
+	At       *string   `json:"at"`
+	Remind   *string   `json:"reminded"`
+	Need     *needForm `json:"need"`
+	Children int64     `json:"children"`
+	Attempts int64     `json:"attempts"` // of a delivery: how many have failed since it was asked for or retried
+	Result   *string   `json:"result"`   // of the last attempt
+	Next     *string   `json:"next"`     // the next attempt
+	Until    *string   `json:"until"`    // the last attempt, if all fail
+}
+
+// needForm is how many have performed what several must.
+type needForm struct {
+	Count int      `json:"count"`
+	Of    string   `json:"of"`
+	Given int      `json:"given"`
+	By    []string `json:"by"`
 }
 
 // refusedForm is an action that enableIf refuses.
@@ -440,6 +456,9 @@ func (c *Case) JSON() []byte {
 		}
 		if y := w.Delay; y != nil {
 			form.Attempts, form.Result, form.Next, form.Until = y.Tries, &y.Last, c.Zone.instant(y.Next), c.Zone.instant(y.Until)
+		}
+		if q := w.Need; q != nil {
+			form.Need = &needForm{q.Count, q.Of, len(q.By), q.By}
 		}
 		if w.Optional {
 			f.Optional = append(f.Optional, form)
