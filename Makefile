@@ -111,7 +111,7 @@ microbench: ## the packages' own benchmarks (BENCHTIME=1s)
 .PHONY: bench-smoke
 bench-smoke: ## every benchmark once: that they run, not how fast
 	go test -run='^$$' -bench=. -benchtime=1x ./...
-	timeout --foreground 5m $(MAKE) bench ARGS=--short
+	timeout --foreground 10m $(MAKE) bench ARGS=--short
 
 ##@ Releasing
 

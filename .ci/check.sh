@@ -38,15 +38,23 @@ step assets make assets-check
 step race make race
 step postgres make postgres
 step browser make browser
-# The clients wait most of the time: fuzzing takes what they leave.
-nice -n 19 make fuzz FUZZTIME=8s >"$out/fuzz" 2>&1 &
-fuzz=$!
+# The clients wait most of the time: fuzzing takes what they leave, and then the
+# benchmark, which judges nothing when it is a smoke test.
+beside() {
+	local status=0
+	nice -n 19 make fuzz FUZZTIME=8s >"$out/fuzz" 2>&1 || status=$?
+	echo "$status" >"$out/fuzz.status"
+	status=0
+	nice make bench-smoke >"$out/bench" 2>&1 || status=$?
+	echo "$status" >"$out/bench.status"
+}
+told() { cat "$out/$1" && return "$(cat "$out/$1.status")"; }
+beside &
+beside=$!
 step e2e make e2e
-fuzzed=0
-wait "$fuzz" || fuzzed=$?
-told_fuzz() { cat "$out/fuzz" && return "$fuzzed"; }
-step fuzz told_fuzz
-step bench make bench-smoke
+wait "$beside"
+step fuzz told fuzz
+step bench told bench
 
 printf '\n=== times\n'
 cat "$out/times"
