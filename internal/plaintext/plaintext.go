@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
 )
 
 // NewReader returns the text of a content as UTF-8, without a byte order mark. The
@@ -59,11 +60,14 @@ type Search struct {
 }
 
 // In reports whether the text, UTF-8, contains one of the words. It keeps no more
-// of the text than a part at a time. Errors are those of the reader.
+// of the text than a part at a time. Letters are the same however their accents are
+// written: what is written on a Mac often has them apart. Errors are those of the reader.
 func (s Search) In(text io.Reader) (bool, error) {
 	const part = 64 << 10
+	text = norm.NFC.Reader(text)
 	words, longest := make([][]byte, len(s.Words)), 0
 	for i, word := range s.Words {
+		word = norm.NFC.String(word)
 		if s.IgnoreCase {
 			word = strings.ToLower(word)
 		}

@@ -52,6 +52,12 @@ func TestSearch(t *testing.T) {
 		{long, Search{Words: []string{"urgent"}}, false},
 		{strings.Repeat("x", 64<<10-3) + "urgent", Search{Words: []string{"urgent"}}, true},
 		{strings.Repeat("x", 64<<10-1) + "ÄRGER", Search{Words: []string{"ärger"}, IgnoreCase: true}, true},
+		{"un cafe\u0301 noir", Search{Words: []string{"caf\u00e9"}}, true},
+		{"un caf\u00e9 noir", Search{Words: []string{"cafe\u0301"}}, true},
+		{"un CAFE\u0301 noir", Search{Words: []string{"caf\u00e9"}, IgnoreCase: true}, true},
+		{"un cafe\u0301 noir", Search{Words: []string{"cafe"}}, false},
+		{strings.Repeat("x", 64<<10-1) + "cafe\u0301", Search{Words: []string{"caf\u00e9"}}, true},
+		{strings.Repeat("x", 64<<10-4) + "cafe\u0301", Search{Words: []string{"caf\u00e9"}}, true},
 	} {
 		for name, wrap := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
 			if got, err := test.s.In(wrap(strings.NewReader(test.text))); err != nil || got != test.found {
