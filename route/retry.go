@@ -38,9 +38,7 @@ func (c *compiler) retry(verb Verb, v document.Value) *Retry {
 		return nil
 	}
 	r := &Retry{Every: defaultRetryEvery, Backoff: 1}
-	if n := v.Get("times"); isKind(n, document.Number) {
-		r.Times, _ = strconv.ParseInt(n.Node.Text, 10, 64) // the schema has judged it
-	}
+	r.Times, _ = whole(v.Get("times")) // the schema has judged it; 0 is not positive
 	if every := v.Get("every"); every.Given() {
 		if d := c.duration(every); d != nil {
 			if r.Every = d.Exact; r.Every < leastRetryEvery || r.Every > mostRetryEvery {
@@ -78,8 +76,7 @@ func retryCause(verb Verb, v document.Value) (string, bool) {
 		if verb == StepHTTP {
 			least, most, what = 300, 599, "a status of HTTP"
 		}
-		n, err := strconv.ParseInt(v.Node.Text, 10, 64)
-		if err == nil && n >= least && n <= most {
+		if n, ok := whole(v); ok && n >= least && n <= most {
 			return strconv.FormatInt(n, 10), true
 		}
 		v.Fail(errs.CodeRange, "must be %s from %d to %d, not %s", what, least, most, clip(v.Node.Text))

@@ -24,6 +24,8 @@ func TestRetry(t *testing.T) {
 		{"exec: {command: x", `{times: 0, every: PT5M, backoff: 1.5, on: [75, timeout, signal]}`, &route.Retry{Every: 5 * time.Minute, Backoff: 1.5, On: []string{"75", "timeout", "signal"}}, ""},
 		{"http: {url: 'https://h.example/'", `{times: 1, on: [503, network]}`, &route.Retry{Times: 1, Every: time.Minute, Backoff: 1, On: []string{"503", "network"}}, ""},
 		{"mail: {to: [starter]", `null`, nil, ""},
+		{"exec: {command: x", `{times: 3.0, on: [75.0]}`, &route.Retry{Times: 3, Every: time.Minute, Backoff: 1, On: []string{"75"}}, ""},
+		{"http: {url: 'https://h.example/'", `{times: 1e1, on: [5.03e2]}`, &route.Retry{Times: 10, Every: time.Minute, Backoff: 1, On: []string{"503"}}, ""},
 		{"call: {name: x", `{times: 1, on: []}`, &route.Retry{Times: 1, Every: time.Minute, Backoff: 1}, ""},
 		{"exec: {command: x", `{}`, nil, "/times required"},
 		{"exec: {command: x", `{times: -1, every: PT0S, backoff: 0.5, on: [0, timeuot, 1.5]}`, nil, "/times range, /every range, /backoff range, /on/0 range, /on/1 range, /on/2 range"},
