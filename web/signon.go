@@ -45,6 +45,7 @@ type ways struct{ seal cipher.AEAD }
 const (
 	awayLife    = 10 * time.Minute
 	awayName    = "fd-login" // the cookie: a log-in ends in the browser in which it has begun
+	awayPrefix  = "__Host-"  // by HTTPS: another host of the domain cannot have set it
 	longestNext = 1000       // bytes; browsers keep no cookie of more than 4096
 	signOnWay   = "/login/oidc"
 )
@@ -106,11 +107,23 @@ func beginSignOn(x *visit) error {
 
 // awayCookie keeps a log-in that is under way, "" to forget it.
 func awayCookie(kept string, secure bool) *http.Cookie {
-	c := &http.Cookie{Name: awayName, Value: kept, Path: signOnWay, MaxAge: int(awayLife.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
+	c := &http.Cookie{Name: awayNameOf(secure), Value: kept, Path: signOnWay, MaxAge: int(awayLife.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
+	if secure {
+		c.Path = "/" // as the prefix asks
+	}
 	if kept == "" {
 		c.MaxAge = -1
 	}
 	return c
+}
+
+// awayNameOf returns what the cookie is called. Whoever can set it in the browser of somebody
+// else logs them in as themselves.
+func awayNameOf(secure bool) string {
+	if secure {
+		return awayPrefix + awayName
+	}
+	return awayName
 }
 
 // finishSignOn logs in whom the provider has sent back.
@@ -119,7 +132,7 @@ func finishSignOn(x *visit) error {
 		return absent()
 	}
 	var one away
-	kept, err := x.r.Cookie(awayName)
+	kept, err := x.r.Cookie(awayNameOf(x.secure()))
 	begun := false
 	if err == nil {
 		one, begun = x.ways.take(kept.Value, x.Wall())

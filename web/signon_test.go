@@ -6,6 +6,21 @@ import (
 	"time"
 )
 
+// TestAwayCookie: by HTTPS the cookie of a log-in is one that no other host of the domain can
+// set: who set it in another's browser would log them in as themselves.
+func TestAwayCookie(t *testing.T) {
+	t.Parallel()
+	if c := awayCookie("kept", true); c.Name != "__Host-fd-login" || c.Path != "/" || c.Domain != "" || !c.Secure || !c.HttpOnly {
+		t.Errorf("by HTTPS: %s", c)
+	}
+	if c := awayCookie("", true); c.Name != "__Host-fd-login" || c.Path != "/" || !c.Secure || c.MaxAge >= 0 {
+		t.Errorf("to forget it: %s", c)
+	}
+	if c := awayCookie("kept", false); c.Name != "fd-login" || c.Path != "/login/oidc" || c.Secure {
+		t.Errorf("without TLS: %s", c)
+	}
+}
+
 // TestLogInsUnderWay: a log-in at the provider lasts ten minutes in its browser, however many
 // others begin: strangers who began ten thousand ended those of everybody.
 func TestLogInsUnderWay(t *testing.T) {

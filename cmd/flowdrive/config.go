@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,10 +124,28 @@ func setFlag(flags *pflag.FlagSet, f *pflag.Flag, from, value string) error {
 	if isSecret(f) {
 		set = func() error { return f.Value.Set(value) }
 	}
-	if err := set(); err != nil {
+	err := set()
+	if refused, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		err = fmt.Errorf("%q: %s", value, mustBe(refused.Unwrap()))
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	return nil
+}
+
+// mustBe says what a value must be that a flag has refused.
+func mustBe(cause error) string {
+	number, is := errors.AsType[*strconv.NumError](cause)
+	switch {
+	case is && number.Func == "ParseBool":
+		return "must be true or false"
+	case is && errors.Is(number.Err, strconv.ErrRange):
+		return "is too large a number"
+	case is:
+		return "must be a whole number"
+	}
+	return cause.Error()
 }
 
 func isSecret(f *pflag.Flag) bool {
@@ -274,6 +293,9 @@ func (c *config) set(flags *pflag.FlagSet, f *pflag.Flag, node *document.Node) e
 	case document.List:
 		items := make([]string, len(node.Items))
 		for i, item := range node.Items {
+			if item.Kind == document.List || item.Kind == document.Object || item.Kind == document.Null {
+				return fmt.Errorf("%s: %q must be a single value or a list of values", c.place(item), f.Name)
+			}
 			items[i] = item.Text
 		}
 		text = strings.Join(items, ",")

@@ -148,10 +148,16 @@ func (s *settings) addressErr() error {
 	if (s.tlsCert == "") != (s.tlsKey == "") {
 		wrong = append(wrong, usageError{errors.New("--tls-cert and --tls-key go together")})
 	}
-	host, _, err := net.SplitHostPort(s.addr)
+	host, port, err := net.SplitHostPort(s.addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if s.data == "" {
+		wrong = append(wrong, usageError{errors.New("--data must be the path of a folder; leave it out for ./data")})
+	}
 	switch {
 	case err != nil:
-		wrong = append(wrong, usageError{fmt.Errorf("--addr: %w", err)})
+		wrong = append(wrong, usageError{fmt.Errorf("--addr: %q is not a host and a port, such as 127.0.0.1:8080", s.addr)})
 	case !s.secure() && !s.insecureHTTP && !loopback(host):
 		wrong = append(wrong, usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --acme-domain, or --insecure-http behind a proxy that has them", s.addr)})
 	}

@@ -202,7 +202,7 @@ func (o *OIDC) person(checked *oidc.IDToken, claims map[string]json.RawMessage) 
 	if checked.Subject == "" || who.Name == "" {
 		return nil, notBelieved(fmt.Sprintf("it does not say how the user is called (claim %q); look at oidc-name-claim", o.cfg.NameClaim), nil)
 	}
-	if string(claims["email_verified"]) != "false" {
+	if verified := string(claims["email_verified"]); verified != "false" && verified != `"false"` { // some write it as a text
 		who.Email = text("email")
 	}
 	if json.Unmarshal(claims[o.cfg.GroupsClaim], &who.Groups) != nil {
