@@ -56,7 +56,7 @@ func (x *visit) asks(a asking, f form) *asking {
 		a.Post = x.with("do", "", "name", "")
 	}
 	if x.sentTo(a.Do) {
-		a.Refused = x.refused
+		a.Refused = x.refused.within(slices.Concat(a.Fields, a.More))
 	}
 	v := url.Values{"do": {a.Do}}
 	for _, h := range a.Hidden {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,6 +118,22 @@ func (f *refusal) place() {
 		key, _, _ := strings.Cut(p, "/")
 		f.Faults[i].Field = unescapePointer(key)
 	}
+}
+
+// within returns the refusal for a form of these fields: a fault of what it does not ask
+// for is about none of them.
+func (f *refusal) within(fields []*field) *refusal {
+	if f == nil {
+		return nil
+	}
+	out := *f
+	out.Faults = slices.Clone(f.Faults)
+	for i := range out.Faults {
+		if !slices.ContainsFunc(fields, func(one *field) bool { return one.Name == out.Faults[i].Field }) {
+			out.Faults[i].Field = ""
+		}
+	}
+	return &out
 }
 
 // unescapePointer reads a token of a JSON pointer (RFC 6901, section 4).

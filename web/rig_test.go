@@ -250,5 +250,11 @@ func (b *browser) do(tb testing.TB, method, path string, v url.Values) *answer {
 	if b.token != "" {
 		r.AddCookie(&http.Cookie{Name: "fd", Value: b.token})
 	}
-	return send(tb, b.client, r)
+	got := send(tb, b.client, r)
+	if method == http.MethodPost && strings.Contains(got.body, "<html") { // what a form answers with is a page like others
+		for _, fault := range faultsOf(got.body) {
+			tb.Errorf("POST %s %v, %d: %s", path, v, got.status, fault)
+		}
+	}
+	return got
 }
