@@ -48,3 +48,21 @@ func TestQuestionIsInterrupted(t *testing.T) {
 		}
 	})
 }
+
+// TestWatchIsInterrupted: watch ends with the signal as every command does.
+func TestWatchIsInterrupted(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	withServer(t, func(s *inProcess) {
+		server := httptest.NewServer(s.server.Handler())
+		defer server.Close()
+		t.Setenv(environmentPrefix+"URL", server.URL)
+		t.Setenv(environmentPrefix+"USER", "admin")
+		t.Setenv(environmentPrefix+"PASSWORD", s.passwords["admin"])
+		ctx, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		if code := run(ctx, []string{"watch"}, &bytes.Buffer{}, io.Discard, io.Discard); code != exitInterrupted {
+			t.Errorf("it ended with %d; want %d", code, exitInterrupted)
+		}
+	})
+}

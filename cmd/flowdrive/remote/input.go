@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,12 +58,22 @@ func (s *session) ask(question string) (string, error) {
 		return "", err
 	}
 	text, err := s.read(s.in.line)
+	if errors.Is(err, context.Canceled) {
+		return "", errors.Join(err, s.say(""))
+	}
 	return strings.TrimSpace(text), err
 }
 
+// errNoAnswer says that the input has ended where an answer was asked for.
+var errNoAnswer = errors.New("the input has ended before there was an answer")
+
 // read reads an answer until the command is interrupted.
 func (s *session) read(answer func() (string, error)) (string, error) {
-	return output.Await(s.cmd.Context(), s.in.from, answer)
+	text, err := output.Await(s.cmd.Context(), s.in.from, answer)
+	if errors.Is(err, io.EOF) {
+		err = errNoAnswer
+	}
+	return text, err
 }
 
 // values reads the arguments of --set: key=text, or key:=JSON.

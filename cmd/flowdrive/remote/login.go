@@ -61,7 +61,7 @@ func (s *session) credentials(user string) (name, password string, err error) {
 	}
 	if name == "" {
 		if name, err = s.ask("User"); err != nil || name == "" {
-			return "", "", s.env.Usage(errors.Join(errors.New("who logs in? Give FLOWDRIVE_USER and FLOWDRIVE_PASSWORD, or two lines"), err))
+			return "", "", s.missing("who logs in? Give FLOWDRIVE_USER and FLOWDRIVE_PASSWORD, or two lines", err)
 		}
 	}
 	if password == "" {
@@ -73,10 +73,18 @@ func (s *session) credentials(user string) (name, password string, err error) {
 			return "", "", err
 		}
 		if err != nil || password == "" {
-			return "", "", s.env.Usage(errors.Join(errors.New("there is no password: give FLOWDRIVE_PASSWORD, or a second line"), err))
+			return "", "", s.missing("there is no password: give FLOWDRIVE_PASSWORD, or a second line", err)
 		}
 	}
 	return name, password, nil
+}
+
+// missing says which answer is missing. err says why it could not be read, if that is not said by it.
+func (s *session) missing(what string, err error) error {
+	if errors.Is(err, errNoAnswer) {
+		err = nil
+	}
+	return s.env.Usage(errors.Join(errors.New(what), err))
 }
 
 // keep has the server make an app password, and stores it.
@@ -151,6 +159,10 @@ func (e *Env) logout() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Who interrupts the question is still logged in.
+		if p.Password, err = s.ownPassword(p.User); err != nil {
+			return err
+		}
 		if err := profiles.Delete(s.profileName()); err != nil {
 			return err
 		}
@@ -161,22 +173,23 @@ func (e *Env) logout() *cobra.Command {
 	})
 }
 
+// ownPassword returns the password of the user, "" if it is not known: it is that of the
+// environment, or asked for on a terminal.
+func (s *session) ownPassword(user string) (string, error) {
+	if password := s.env.Getenv("FLOWDRIVE_PASSWORD"); password != "" || !s.in.terminal() {
+		return password, nil
+	}
+	if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", output.Clean(user)); err != nil {
+		return "", err
+	}
+	password, err := s.read(s.in.secret)
+	return password, errors.Join(err, s.say(""))
+}
+
 // revoke makes the app password of a log-in void, which takes the user's own password. If
 // there is none, it says what is left to do.
-func (s *session) revoke(ctx context.Context, p client.Profile) (err error) {
+func (s *session) revoke(ctx context.Context, p client.Profile) error {
 	secret := p.Secret
-	p.Password = s.env.Getenv("FLOWDRIVE_PASSWORD")
-	if p.Password == "" && s.in.terminal() {
-		if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", output.Clean(p.User)); err != nil {
-			return err
-		}
-		if p.Password, err = s.read(s.in.secret); err != nil {
-			return err
-		}
-		if err := s.say(""); err != nil {
-			return err
-		}
-	}
 	if p.Password == "" {
 		return s.say("The server still takes the app password %q: delete it in Account/AppPasswords.", secret)
 	}

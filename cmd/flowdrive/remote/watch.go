@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 
 	"flowdrive/cmd/flowdrive/output"
 
@@ -17,9 +16,6 @@ func (e *Env) watch() *cobra.Command {
 	}(), "output", "json", "yaml")
 	return e.command(c, func(ctx context.Context, s *session, _ []string) error {
 		for event, err := range s.Follow(ctx) {
-			if errors.Is(err, context.Canceled) {
-				return nil // Ctrl+C is how one stops looking
-			}
 			if err != nil {
 				return err
 			}
