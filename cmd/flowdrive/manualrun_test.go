@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"flowdrive/internal/pgtest"
 )
 
 // shellLine matches a line that is done by a shell.
@@ -19,15 +21,12 @@ var notRun = map[string]string{
 	"README.md: make build":                              "it needs the whole repository, and minutes",
 	"README.md: make test":                               "it runs this test",
 	"docs/backup.md: litestream restore":                 "Litestream is not among what the tests install",
-	"docs/operate/cluster.md: $ flowdrive serve --db 'p": "two databases and a pooler; TestNodesTakeOver has nodes on PostgreSQL",
-	"docs/operate/contents.md: export AWS_ACCESS_KEY_ID": "a bucket; TestContentsInABucket has one of its own",
-	"docs/operate/copy.md: flowdrive copy --from ./data": "a PostgreSQL server; TestCopyThereAndBack has one of its own",
+	"docs/operate/copy.md: flowdrive copy --from ./data": "a PostgreSQL server; TestManualCopies has one of its own",
 	"docs/operate/install.md: apt install":               "a machine with systemd; e2e/packages.sh has the package",
 	"docs/operate/install.md: skopeo copy":               "Docker; e2e/packages.sh unpacks the image",
 	"docs/operate/install.md: install -m 755":            "a machine with systemd, and root",
 	"docs/operate/install.md: systemctl edit":            "a machine with systemd",
 	"docs/start.md: printf '%s":                          "mounts are for root; e2e/with-clients.sh mounts with davfs2",
-	"docs/notifications.md: flowdrive serve":             "it does not end; TestReadme starts servers in the same way",
 }
 
 // shownRun is how the commands of a page are run.
@@ -62,6 +61,7 @@ var supposed = map[string]shownRun{
 	}},
 	"docs/operate/first-hour.md": {before: []string{atDataFolder + "PASSWORD='a password of theirs'"}},
 	"docs/operate/monitoring.md": {before: []string{atDataFolder}},
+	"docs/operate/cluster.md":    {files: map[string]string{"db-password": "secret\n"}},
 	"docs/operate/sso.md":        {before: []string{`curl -u admin -X PUT -d '{"password": "a password of ann"}' https://flow.example.org/dav/Admin/Users/ann.json`}},
 }
 
@@ -131,7 +131,7 @@ func TestManualRuns(t *testing.T) {
 		shell.Env, shell.Dir = as, work
 		shell.Stdin = strings.NewReader(strings.NewReplacer(
 			"https://flow.example.org", p.base, "curl -u sam", "curl -sS --fail-with-body -u admin:"+adminPassword,
-			"curl -u admin", "curl -sS --fail-with-body -u admin:"+adminPassword, "curl -d", "curl -sS --fail-with-body -d",
+			"/etc/flowdrive/db-password", "db-password", "curl -u admin", "curl -sS --fail-with-body -u admin:"+adminPassword, "curl -d", "curl -sS --fail-with-body -d",
 		).Replace(script))
 		if out, err := shell.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s\nof\n%s", page, err, out, script)
@@ -144,6 +144,27 @@ func TestManualRuns(t *testing.T) {
 	}
 	if done < 15 || stored < 8 {
 		t.Errorf("only %d blocks were run, and %d routes stored", done, stored)
+	}
+}
+
+// TestManualCopies does what the page about copies shows, into a database and back.
+func TestManualCopies(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operate", "copy.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := shellBlocks(string(text))
+	if len(blocks) != 1 {
+		t.Fatalf("the page has %d blocks of commands", len(blocks))
+	}
+	shell := exec.CommandContext(t.Context(), "bash", "-eu", "-s")
+	shell.Dir = t.TempDir()
+	shell.Env = environment("HOME="+shell.Dir, environmentPrefix+"ADMIN_PASSWORD="+adminPassword)
+	shell.Stdin = strings.NewReader("flowdrive init --data ./data\n" + strings.ReplaceAll(blocks[0], "postgres://flowdrive@db1/flow", address) + "flowdrive check --data ./data-again\n")
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s\nof\n%s", err, out, blocks[0])
 	}
 }
 
@@ -170,6 +191,9 @@ func walkedThrough(page, text, block string) bool {
 	return strings.Contains(text, "\n```sh\n"+block) || strings.Contains(block, "flowdrive serve")
 }
 
+// serves matches a command that does not end. What it is given is checked instead.
+var serves = regexp.MustCompile(`(?m)^(\$ )?flowdrive serve `)
+
 // runnable makes a script of the blocks of a page.
 func runnable(t *testing.T, work, page string, blocks []string) string {
 	t.Helper()
@@ -187,6 +211,7 @@ func runnable(t *testing.T, work, page string, blocks []string) string {
 		if i < len(run.before) {
 			script.WriteString(run.before[i] + "\n")
 		}
+		block = serves.ReplaceAllString(block, "flowdrive config check ")
 		script.WriteString(regexp.MustCompile(`(?m)^\$ `).ReplaceAllString(block, "") + "\n")
 	}
 	return script.String()
