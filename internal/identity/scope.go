@@ -23,7 +23,9 @@ const (
 // is none.
 func ParseScope(text string) (s Scope, ok bool) {
 	switch text {
-	case "", string(ScopeAll):
+	case "": // a script whose variable is empty does not want everything
+		return "", false
+	case string(ScopeAll):
 		return ScopeAll, true
 	case string(ScopeRead):
 		return ScopeRead, true

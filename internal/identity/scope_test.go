@@ -9,14 +9,14 @@ import (
 func TestParseScope(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]identity.Scope{
-		"": "all", "all": "all", "read": "read", "Documents/core": "/dav/Documents/core", "/dav/Documents/core/": "/dav/Documents/core",
+		"all": "all", "read": "read", "Documents/core": "/dav/Documents/core", "/dav/Documents/core/": "/dav/Documents/core",
 		"Workflow/Schedule": "/dav/Workflow/Schedule", "/attachfs": "/attachfs", "/dav/Documents": "/dav/Documents",
 	} {
 		if got, ok := identity.ParseScope(given); !ok || got != want {
 			t.Errorf("ParseScope(%q) is %q, %t, want %q", given, got, ok, want)
 		}
 	}
-	for _, given := range []string{"write", "/", "/dav", "Account", "/dav/Admin/Users", "Documents/../Account", "/dav/Documentsx", "..", "/events"} {
+	for _, given := range []string{"", "write", "/", "/dav", "Account", "/dav/Admin/Users", "Documents/../Account", "/dav/Documentsx", "..", "/events"} {
 		if got, ok := identity.ParseScope(given); ok {
 			t.Errorf("ParseScope(%q) is %q, want none", given, got)
 		}
