@@ -85,6 +85,9 @@ func (c *Client) RouteSource(ctx context.Context, name string) (source []byte, f
 // "bug.yaml", "bug.scenario.yaml". What is returned has the warnings of a route; for a
 // scenario it is empty.
 func (c *Client) PutRoute(ctx context.Context, file string, document []byte, o PutOptions) (Route, error) {
+	if strings.HasSuffix(strings.ToLower(stem(file)), ".scenario") {
+		o.Migrate = false // no case runs by a scenario
+	}
 	return putForForm[Route](ctx, c, o.request(routes+file, document))
 }
 

@@ -184,8 +184,8 @@ func playShown(t *testing.T, file, routeText, scenario string) {
 			t.Fatal(err)
 		}
 	}
-	lines, ok := checkDocument(t.Context(), path, routesIn([]string{path}), nil)
-	if told := strings.Join(lines, "\n"); !ok || strings.Contains(told, "warning") {
+	lines, came := checkDocument(t.Context(), path, routesIn([]string{path}), nil)
+	if told := strings.Join(lines, "\n"); came != outcomeOK || strings.Contains(told, "warning") {
 		t.Errorf("%s: %s", file, told)
 	}
 }

@@ -51,8 +51,8 @@ func TestExamplesToTake(t *testing.T) {
 					if !strings.Contains(string(text), "\n# ") || !strings.HasPrefix(string(text), "# ") {
 						t.Errorf("%s has no comments", name)
 					}
-					lines, ok := checkDocument(t.Context(), path, routesIn([]string{path}), nil)
-					if told := strings.Join(lines, "\n"); !ok || strings.Contains(told, "warning") {
+					lines, came := checkDocument(t.Context(), path, routesIn([]string{path}), nil)
+					if told := strings.Join(lines, "\n"); came != outcomeOK || strings.Contains(told, "warning") {
 						t.Errorf("%s", told)
 					}
 				}

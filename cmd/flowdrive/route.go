@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,21 +29,20 @@ func routeCommand() *cobra.Command {
 			"It exits with 1 if a document cannot be used or a scenario does not hold.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			failed := 0
+			found := map[outcome]int{}
+			routes := 0
 			others := routesIn(args)
 			for _, path := range args {
-				lines, ok := checkDocument(cmd.Context(), path, others, args)
-				if !ok {
-					failed++
+				lines, came := checkDocument(cmd.Context(), path, others, args)
+				found[came]++
+				if !strings.HasSuffix(routeName(path), scenarioEnd) {
+					routes++
 				}
 				if _, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n")); err != nil {
 					return err
 				}
 			}
-			if failed > 0 {
-				return fmt.Errorf("%d of %d route documents cannot be used", failed, len(args))
-			}
-			return nil
+			return checkFailed(found, routes)
 		},
 	})
 	cmd.AddCommand(routeNewCommand())
@@ -53,35 +53,72 @@ func routeCommand() *cobra.Command {
 // scenarioEnd is how the names of the files of scenarios end before their extension.
 const scenarioEnd = ".scenario"
 
+// outcome is what came of a check of a document.
+type outcome int
+
+const (
+	outcomeOK outcome = iota
+	routeUnusable
+	scenarioUnusable
+	scenarioBreaks
+)
+
+// checkFailed returns the error of a check that found this, how often, in so many routes.
+func checkFailed(found map[outcome]int, routes int) error {
+	var parts []string
+	if n := found[routeUnusable]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d route documents cannot be used", n, routes))
+	}
+	scenarios := func(of outcome, one, several string) {
+		if n := found[of]; n == 1 {
+			parts = append(parts, "1 scenario "+one)
+		} else if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d scenarios %s", n, several))
+		}
+	}
+	scenarios(scenarioUnusable, "cannot be used", "cannot be used")
+	scenarios(scenarioBreaks, "does not hold", "do not hold")
+	if parts == nil {
+		return nil
+	}
+	return errors.New(strings.Join(parts, "; "))
+}
+
 // checkDocument checks a route and plays the scenario beside it, or plays the scenario
 // that the document is. One that is among all is played once.
-func checkDocument(ctx context.Context, path string, others route.Others, all []string) (lines []string, ok bool) {
+func checkDocument(ctx context.Context, path string, others route.Others, all []string) (lines []string, came outcome) {
 	if name, is := strings.CutSuffix(routeName(path), scenarioEnd); is {
 		of := beside(path, name)
 		if of == "" {
-			return []string{fmt.Sprintf("%s: there is no file of the route %q beside it", path, name)}, false
+			return []string{fmt.Sprintf("%s: there is no file of the route %q beside it", path, name)}, scenarioUnusable
 		}
 		return checkScenario(ctx, simulation{route: of, scenario: path})
 	}
-	lines, ok = checkRoute(path, others)
-	scenario := beside(path, routeName(path)+scenarioEnd)
-	if !ok || scenario == "" || slices.Contains(all, scenario) {
-		return lines, ok
+	lines, ok := checkRoute(path, others)
+	if !ok {
+		return lines, routeUnusable
 	}
-	more, ok := checkScenario(ctx, simulation{route: path, scenario: scenario})
-	return append(lines, more...), ok
+	scenario := beside(path, routeName(path)+scenarioEnd)
+	if scenario == "" || slices.Contains(all, scenario) {
+		return lines, outcomeOK
+	}
+	more, came := checkScenario(ctx, simulation{route: path, scenario: scenario})
+	return append(lines, more...), came
 }
 
 // checkScenario plays a scenario, and returns how it went, a line each.
-func checkScenario(ctx context.Context, files simulation) (lines []string, ok bool) {
+func checkScenario(ctx context.Context, files simulation) (lines []string, came outcome) {
 	report, err := files.play(ctx, io.Discard)
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
 			lines = append(lines, strings.TrimRight(line, "\n"))
 		}
-		return lines, false
+		return lines, scenarioUnusable
 	}
-	return files.told(report), len(report.Failures) == 0
+	if len(report.Failures) > 0 {
+		return files.told(report), scenarioBreaks
+	}
+	return files.told(report), outcomeOK
 }
 
 // routesIn returns the routes of those documents that have no faults, and those that

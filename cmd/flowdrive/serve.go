@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ func serveCommand() *cobra.Command {
 			}
 			listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", s.addr)
 			if err != nil {
-				return fmt.Errorf("listen: %w", err)
+				return cannotListen(err)
 			}
 			if s.database.address != "" {
 				return serveNode(cmd, &s, listener)
@@ -47,6 +48,19 @@ func serveCommand() *cobra.Command {
 	}
 	s.register(cmd.Flags())
 	return cmd
+}
+
+// cannotListen says why the server cannot listen, and what to do if another program does.
+func cannotListen(err error) error {
+	advice := ""
+	if errors.Is(err, syscall.EADDRINUSE) {
+		advice = "; choose another with --addr"
+	}
+	at := "listen"
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
+		at, err = "listen on "+op.Addr.String(), op.Err
+	}
+	return fmt.Errorf("%s: %w%s", at, err, advice)
 }
 
 // serveApp serves until ctx ends. It greets unless that was done before.
