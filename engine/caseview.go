@@ -34,6 +34,11 @@ func (v *CaseView) MaySetTimer(name string) bool {
 // Ways returns what the reader may perform that may lead the case to another state.
 func (v *CaseView) Ways() []machine.Way { return machine.Ways(v.Case, v.Route, v.actor) }
 
+// Possible returns what the reader may perform though it is not among their tasks.
+func (v *CaseView) Possible() []machine.Task {
+	return machine.Possible(v.Case, v.Route, v.actor)
+}
+
 // CaseViews returns those of the cases that by sees, in the order of the ids.
 func (e *Cases) CaseViews(ctx context.Context, by identity.Principal, ids []int64) ([]*CaseView, error) {
 	out := make([]*CaseView, 0, len(ids))

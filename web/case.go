@@ -45,6 +45,7 @@ type caseView struct {
 	Role        string // as whom the reader acts
 	Due         dueView
 	More        []anchor // what else can be done with the tasks
+	Can         []anchor // what the reader may do though nobody waits for them
 	Others      []otherTask
 	Need        []needView
 	Vote        *voteView
@@ -254,13 +255,18 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 		do = ""
 	}
 	here := v.Post
+	besides, free := x.besidesOf(v, d, chosen)
+	mine = append(mine, besides...)
 	v.Form = x.taskDrawing().actionForm(&d.CaseView, mine, formOptions{prefix: "c-", chosen: chosen, do: do, post: here})
-	if v.Form != nil && do != "" && do != "perform" {
+	if v.Form != nil && (len(besides) > 0 || do != "" && do != "perform") {
 		v.Form.Cancel = here
 	}
 	var due time.Time
 	for i := range mine {
 		t := &mine[i]
+		if t.possible {
+			continue
+		}
 		if t.kind == "draft" {
 			v.More = append(v.More, anchor{Label: "Give up the draft", Href: x.with("open", t.name, "do", "abort")})
 			continue
@@ -281,7 +287,7 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 	for i := range d.Case.Enabled {
 		en := &d.Case.Enabled[i]
 		a := d.Route.Action(en.Action)
-		if a < 0 || a >= len(d.Route.Actions) || d.Route.Actions[a].Trigger != route.TriggerUser || slices.ContainsFunc(mine, func(t shownTask) bool { return t.name == en.Action }) {
+		if a < 0 || a >= len(d.Route.Actions) || d.Route.Actions[a].Trigger != route.TriggerUser || free[en.Action] || slices.ContainsFunc(mine, func(t shownTask) bool { return t.name == en.Action }) {
 			continue
 		}
 		v.Others = append(v.Others, otherTask{actionTitle(d.Route, en.Action), x.whoText(d, en)})
@@ -290,6 +296,23 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 		v.Lost = x.taskDrawing().lost()
 		v.Why = whyNothing(d, v)
 	}
+}
+
+// besidesOf adds links to what the reader may do though nobody waits for them, and returns
+// the one that was chosen, if it is one of these, and which of them are nobody's task.
+func (x caseDrawing) besidesOf(v *caseView, d *engine.CaseDetail, chosen string) (one []shownTask, free map[string]bool) {
+	free = map[string]bool{}
+	for _, task := range d.Possible() {
+		t := shownTaskOf(&d.CaseView, task)
+		t.possible = true
+		free[t.name] = len(machine.Assignees(d.Case, d.Route, t.Enabled)) == 0
+		if t.name == chosen {
+			one = append(one, t)
+			continue
+		}
+		v.Can = append(v.Can, anchor{Label: t.title, Href: x.with("open", t.name, "do", "")})
+	}
+	return one, free
 }
 
 // moreOf returns what else can be done with a task, as links.
@@ -322,11 +345,11 @@ func (x caseDrawing) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
 		return "not yet"
 	}
 	var names []string
-	for _, party := range machine.Assignees(d.Case, d.Route, en) {
+	for _, party := range machine.Performers(d.Case, d.Route, en) {
 		names = append(names, x.partyText(party))
 	}
 	if len(names) == 0 {
-		return "nobody"
+		return "only who administers the route can do it"
 	}
 	return joined(names) + " can do it"
 }
@@ -369,6 +392,9 @@ func whyNothing(d *engine.CaseDetail, v *caseView) string {
 		return "The case is suspended."
 	case len(v.Others) > 0:
 		return "Nothing waits for you here; it waits for others."
+	}
+	if len(v.Can) > 0 {
+		return "Nothing waits for you here."
 	}
 	return "Nothing waits for people here."
 }

@@ -150,7 +150,8 @@ func (x *visit) sentDo() string {
 type shownTask struct {
 	machine.Task
 	name, title, kind string
-	rank              int // in the order of the buttons
+	rank              int  // in the order of the buttons
+	possible          bool // it is not the reader's task, but may be performed
 }
 
 // tasksOn returns the reader's tasks in the case that are on the list, in the order of
@@ -187,7 +188,9 @@ func shownTaskOf(view *engine.CaseView, t machine.Task) shownTask {
 }
 
 // own reports whether the reader can do something with the task.
-func (t *shownTask) own() bool { return t.Lists&machine.OwnLists != 0 && t.kind != "warned" }
+func (t *shownTask) own() bool {
+	return t.possible || t.Lists&machine.OwnLists != 0 && t.kind != "warned"
+}
 
 // mustAccept reports whether the task has to be accepted before it is performed.
 func (t *shownTask) mustAccept(r *route.Route) bool {

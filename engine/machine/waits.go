@@ -52,9 +52,7 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		w.Need = quorum(a, e)
 		if a.Trigger == route.TriggerUser {
 			w.Assigned, w.By, w.For, w.Warned = assignees(c, status, a, e), e.By, e.For, c.warned(e.Number)
-			if w.Who = w.Assigned; len(w.Who) == 0 {
-				w.Who = allowedParties(c, a)
-			}
+			w.Who = Performers(c, r, e)
 		}
 		w.Optional = a.Trigger == route.TriggerUser && e.State != Escalated && e.State != Accepted && e.To == "" &&
 			(c.Life.Ended() || len(assignedRoles(a, status)) == 0)
@@ -89,6 +87,16 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		out = append(out, w)
 	}
 	return out
+}
+
+// Performers returns the parties for whom an enabled action of people waits, or if there
+// are none, those who may perform it. Administrators of the route always may.
+func Performers(c *Case, r *route.Route, e *Enabled) []string {
+	who := Assignees(c, r, e)
+	if i := r.Action(e.Action); i != unknown && len(who) == 0 {
+		who = allowedParties(c, &r.Actions[i])
+	}
+	return who
 }
 
 // Refused returns the actions that an active case would have enabled but for their

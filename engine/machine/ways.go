@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"flowdrive/route"
 )
 
@@ -34,6 +36,26 @@ func Ways(c *Case, r *route.Route, actor Actor) (out []Way) {
 		}
 		if len(way.To) > 0 {
 			out = append(out, way)
+		}
+	}
+	return out
+}
+
+// Possible returns the actions of people that the actor may perform now though they are
+// not among their tasks, in order of definition: they are allowed to, or administer the
+// route. A guard can refuse one of them still.
+func Possible(c *Case, r *route.Route, actor Actor) (out []Task) {
+	if c.Life != Active && c.Life != Completed {
+		return nil
+	}
+	tasks := Tasks(c, r, actor)
+	for i := range r.Actions {
+		e := c.enablement(r.Actions[i].Name)
+		if e == nil || slices.ContainsFunc(tasks, func(t Task) bool { return t.Enabled == e && t.Lists&OwnLists != 0 }) {
+			continue
+		}
+		if mayLead(c, r, &r.Actions[i], e, actor) {
+			out = append(out, Task{Action: i, Enabled: e})
 		}
 	}
 	return out
