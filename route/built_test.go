@@ -148,8 +148,20 @@ func TestWarnings(t *testing.T) {
 			"/actions/begin/role: has no effect: the action is performed once, when the case starts",
 			"/actions/begin/timeout: has no effect: the action is performed once, when the case starts",
 		}},
+		{"again after each timeout", "to: done}", "to: done}\n  nag: {trigger: time, timeout: P5D, in: [open]}", []string{`/actions/nag: performs itself again every P5D as long as the case is in "open": max: 1 has it happen once; if it is to happen again and again, say max: unlimited`}},
+		{"again after each timeout, to the same state", "to: done}", "to: done}\n  nag: {trigger: time, timeout: 60, in: [open], to: open}", []string{`/actions/nag: performs itself again every PT1M as long as the case is in "open": max: 1 has it happen once; if it is to happen again and again, say max: unlimited`}},
+		{"once after a timeout", "to: done}", "to: done}\n  nag: {trigger: time, timeout: P5D, in: [open], max: 1}", nil},
+		{"again and again, as it says", "to: done}", "to: done}\n  nag: {trigger: time, timeout: P5D, in: [open], max: unlimited}", nil},
+		{"a timeout that leads on", "to: done}", "to: done}\n  nag: {trigger: time, timeout: P5D, in: [open], to: done}", nil},
+		{"a timeout with a condition", "to: done}", "to: done}\n  nag: {trigger: time, timeout: P5D, in: [open], guard: case.title != ''}", nil},
+		{"words in a form", "to: done}", "to: done, form: {require: [why], x-width: 3, properties: {require: {type: string, max: 3}, why: {anyOf: [{type: string, enums: [a]}], wibble: 1}}, dependencies: {why: [require]}, default: {any: 1}}}", []string{
+			"/actions/finish/form/require: has no effect: it is not a keyword of JSON Schema; did you mean \"required\"?",
+			"/actions/finish/form/properties/require/max: has no effect: it is not a keyword of JSON Schema; did you mean \"maximum\"?",
+			"/actions/finish/form/properties/why/anyOf/0/enums: has no effect: it is not a keyword of JSON Schema; did you mean \"enum\"?",
+			"/actions/finish/form/properties/why/wibble: has no effect: it is not a keyword of JSON Schema",
+		}},
 		{"loop of one", "to: done}", "to: done}\n  tick: {trigger: auto, in: [open]}", []string{"/actions/tick: is part of a loop that never ends by itself: tick"}},
-		{"loop of timed actions", "to: done}", "to: done}\n  tick: {trigger: time, timeout: 0, in: [open]}\n  tock: {trigger: time, timeout: 1, in: [open]}", []string{"/actions/tick: is part of a loop that never ends by itself: tick"}},
+		{"loop of timed actions", "to: done}", "to: done}\n  tick: {trigger: time, timeout: 0, in: [open]}\n  tock: {trigger: time, timeout: 1, in: [open], max: unlimited}", []string{"/actions/tick: is part of a loop that never ends by itself: tick"}},
 		{"loop over states", base, `states: {open: {type: start}, mid: {}, done: {type: complete}}
 actions:
   begin: {trigger: init}

@@ -1,10 +1,13 @@
 package route
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 	"flowdrive/route/expr"
 )
 
@@ -58,9 +61,33 @@ func (c *compiler) compile(v document.Value, want expr.Want, children bool) *exp
 		c.programs[key] = got
 	}
 	for _, fault := range got.faults {
-		v.Fail(errs.CodeFormat, "%s", fault)
+		v.Fail(errs.CodeFormat, "%s%s", fault, undeclaredHint(c.root, fault.Detail))
 	}
 	return got.Program
+}
+
+// undeclaredHint says how an expression writes the XATTR, timer or state whose name it
+// has alone, "" if the fault is another one.
+func undeclaredHint(root document.Value, fault string) string {
+	rest, is := strings.CutPrefix(fault, "undeclared reference to '")
+	name, _, _ := strings.Cut(rest, "'")
+	if !is || name == "" {
+		return ""
+	}
+	key, err := label.NormalizeKey(name)
+	isXattr := err == nil && slices.ContainsFunc(keys(root.Get("xattrs").Node), func(declared string) bool {
+		other, err := label.NormalizeKey(declared)
+		return err == nil && other == key
+	})
+	switch {
+	case isXattr:
+		return "; did you mean xattr." + key + "?"
+	case slices.Contains(keys(root.Get("timers").Node), name):
+		return fmt.Sprintf("; did you mean timers[%q]?", name)
+	case slices.Contains(keys(root.Get("states").Node), name):
+		return fmt.Sprintf("; a state is a text: %q", name)
+	}
+	return ""
 }
 
 // conditions reads what is asked before an action is enabled, while it is,

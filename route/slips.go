@@ -17,6 +17,7 @@ var fieldSlips = map[string]document.Slips{
 		"steps tasks activities":                             `did you mean "actions"?`,
 		"name label":                                         `the name of the file is that of the route; did you mean "title"?`,
 		"deadline due duein":                                 `did you mean "timeout", or "dueIn" of an action?`,
+		"foureyes four_eyes four-eyes":                       `did you mean "distinct" of an action?`,
 		"participants people lanes groups":                   `did you mean "roles"?`,
 	},
 	"action": {
@@ -37,6 +38,7 @@ var fieldSlips = map[string]document.Slips{
 		"approve deny cancel restart resolve":       `did you mean "type"?`,
 		"quorum votes approvals":                    `did you mean need: "2 of <role>"?`,
 		"requires dependson depends":                `did you mean "after"?`,
+		"foureyes four_eyes four-eyes separation":   `did you mean "distinct"? With distinct: [ask], whoever performed ask may not perform this action`,
 	},
 	"state": {
 		"label name":             `did you mean "title"?`,

@@ -21,6 +21,15 @@ func TestSlips(t *testing.T) {
 		{"action", `every: P1D`, `/actions/go/every: is not a known field; an action is performed by itself after its "timeout"`},
 		{"action", `interval: 60`, `/actions/go/interval: is not a known field; an action is performed by itself`},
 		{"action", `due: P1D`, `/actions/go/due: is not a known field; did you mean "dueIn"?`},
+		{"action", `fourEyes: true`, `/actions/go/fourEyes: is not a known field; did you mean "distinct"? With distinct: [ask], whoever`},
+		{"action", `four_eyes: true`, `/actions/go/four_eyes: is not a known field; did you mean "distinct"?`},
+		{"", `fourEyes: true`, `/fourEyes: is not a known field; did you mean "distinct" of an action?`},
+		{"action", `guard: "amount > 5"`, `/actions/go/guard: 1:1: undeclared reference to 'amount'`},
+		{"", `xattrs: {Amount: {type: number}}
+sideEffects: [{if: amount > 5, warn: x}]`, `/sideEffects/0/if: 1:1: undeclared reference to 'amount'; did you mean xattr.amount?`},
+		{"", `timers: {late: {limit: P1D}}
+sideEffects: [{if: late == 5, warn: x}]`, `/sideEffects/0/if: 1:1: undeclared reference to 'late'; did you mean timers["late"]?`},
+		{"action", `guard: case.status == mid`, `/actions/go/guard: 1:16: undeclared reference to 'mid'; a state is a text: "mid"`},
 		{"action", `next: done`, `/actions/go/next: is not a known field; did you mean "to"?`},
 		{"action", `type: approved`, `/actions/go/type: must be approve, deny, cancel, restart or resolve, not "approved"; did you mean "approve"?`},
 		{"action", `type: auto`, `/actions/go/type: must be approve, deny, cancel, restart or resolve, not "auto"; that is a "trigger"`},

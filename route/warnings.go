@@ -33,6 +33,8 @@ func warnings(c *compiler) []errs.Fault {
 	w.children()
 	w.tallies()
 	w.repeats()
+	w.repeatsInTime()
+	w.forms()
 	w.endless(c.starts)
 	all := merge(nil, w.root.Faults.List())
 	return all[:min(len(all), mostFaults)]

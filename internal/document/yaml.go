@@ -140,7 +140,23 @@ func yamlSyntaxError(err error, data []byte) error {
 			message += fmt.Sprintf(" from line %d, column %d", from.Line, from.Column)
 		}
 	}
-	return notParseable("YAML", line, column, "%s", printable(message))
+	return notParseable("YAML", line, column, "%s%s", printable(message), colonInValue(message, string(data), line, column))
+}
+
+// colonInValue says what to do about a value with a colon, such as a ? "b" : "c". It
+// returns "" if the fault is another one.
+func colonInValue(message, text string, line, column int) string {
+	switch {
+	case strings.HasPrefix(message, "mapping values are not allowed"):
+		before := []rune(fromLine(text, line))
+		if !strings.Contains(string(before[:min(column-1, len(before))]), ": ") {
+			return "" // a line that is not indented as the one before it
+		}
+	case strings.HasPrefix(message, "did not find expected ',' or '}'") && character(text, line, column) == ':':
+	default:
+		return ""
+	}
+	return "; put the value in quotes"
 }
 
 // cannotBegin says what is wrong with the first character of a value.
@@ -153,19 +169,27 @@ func cannotBegin(r rune) string {
 
 // character returns the one at a line and column.
 func character(text string, line, column int) rune {
-	for ; line > 1; line-- {
-		i := strings.IndexAny(text, "\r\n")
-		if strings.HasPrefix(text[i:], "\r\n") {
-			i++
-		}
-		text = text[i+1:]
-	}
-	for _, r := range text {
+	for _, r := range fromLine(text, line) {
 		if column--; column == 0 {
 			return r
 		}
 	}
 	return unicode.ReplacementChar
+}
+
+// fromLine returns the text from a line on.
+func fromLine(text string, line int) string {
+	for ; line > 1; line-- {
+		i := strings.IndexAny(text, "\r\n")
+		if i < 0 {
+			return "" // what is missing at the end of a text is missed in the line after it
+		}
+		if strings.HasPrefix(text[i:], "\r\n") {
+			i++
+		}
+		text = text[i+1:]
+	}
+	return text
 }
 
 // printable writes the control characters of a message as escapes.

@@ -269,13 +269,33 @@ func (w *want) log(ctx context.Context, m document.Member) error {
 		case m.Key == wantNoLog && at >= 0:
 			w.fail(place, "the log says %q", lines[at])
 		case m.Key == wantLog && at < 0:
-			w.fail(place, "the log does not say %q there", item.Text)
+			w.fail(place, "the log does not say %q there%s", item.Text, newest(lines))
 			return nil
 		case m.Key == wantLog:
 			lines = lines[at+1:]
 		}
 	}
 	return nil
+}
+
+// newest returns what the log says last, as it is told to whom missed something in it.
+func newest(lines []string) string {
+	const most = 5
+	var said []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" {
+			said = append(said, strconv.Quote(line))
+		}
+	}
+	if len(said) == 0 {
+		return "; it ends there"
+	}
+	from := max(len(said)-most, 0)
+	before := "; it says "
+	if from > 0 {
+		before = "; last it says "
+	}
+	return before + strings.Join(said[from:], ", ")
 }
 
 // warnings compares the warnings on the case by their text.

@@ -110,9 +110,10 @@ func TestWrongAnswerIsAFailureWithItsPlace(t *testing.T) {
 			script{`POST /clock {"advance":"P1D"}`: ok(`{"now":"2026-01-01T12:00:00Z","complete":false}`), `POST /clock {"set":"2026-01-02T00:00:00Z"}`: ok(`{"complete":true}`)},
 			"- {advance: P1D}\n", "joann",
 		},
-		"no clock":           {script{"GET /clock": problem(404, "not-found", "no")}, "- {advance: P1D}\n", "error: step 2: the drive has no clock"},
-		"a log that differs": {nil, "- {check: true, expect: {log: [two, one]}}\n", `/steps/1/expect/log/1: the log does not say "one" there`},
-		"an order of names":  {script{"GET " + caseAt + "/Actions/x.json": ok(`{"state":"offered","assignees":["b","a"]}`)}, "- {check: true, expect: {assignees: {x: [a, b]}, tasks: {x: offered}}}\n", "joann"},
+		"no clock":             {script{"GET /clock": problem(404, "not-found", "no")}, "- {advance: P1D}\n", "error: step 2: the drive has no clock"},
+		"a log that differs":   {nil, "- {check: true, expect: {log: [two, one]}}\n", `/steps/1/expect/log/1: the log does not say "one" there; it ends there`},
+		"a log that says else": {nil, "- {check: true, expect: {log: [three]}}\n", `there; it says "one", "two"`},
+		"an order of names":    {script{"GET " + caseAt + "/Actions/x.json": ok(`{"state":"offered","assignees":["b","a"]}`)}, "- {check: true, expect: {assignees: {x: [a, b]}, tasks: {x: offered}}}\n", "joann"},
 		"a worklist": {
 			script{"GET /dav/Workflow/Worklist/Offered/.contents": ok(`[{"case":7,"action":"x"},{"case":8,"action":"y"}]`)},
 			"- {check: true, expect: {worklist: {sam: []}}}\n", `/steps/1/expect/worklist/sam: want [], but it is ["x"`,

@@ -170,10 +170,37 @@ func (s *session) perform(ctx context.Context, t target, what client.Do) error {
 		}
 		done, err = s.Do(ctx, t.id, t.action, what)
 	}
+	if client.IsSlug(err, "not-found") || client.IsSlug(err, "action-not-enabled") {
+		return s.withChoices(ctx, t.id, err)
+	}
 	if err != nil {
 		return err
 	}
 	return s.say("Case %d: %s, in the state %s.", t.id, done.State, orNone(done.Status))
+}
+
+// withChoices adds to the error what people can do in the case now, unless the user may
+// not look at it.
+func (s *session) withChoices(ctx context.Context, id int64, err error) error {
+	names, failed := s.Actions(ctx, id)
+	if client.IsSlug(failed, "not-found") {
+		return err
+	}
+	var can []string
+	for _, name := range names {
+		t, of := s.Task(ctx, id, name)
+		failed = errors.Join(failed, of)
+		if len(t.Choices) > 0 { // what performs itself has none
+			can = append(can, output.Clean(name))
+		}
+	}
+	switch {
+	case failed != nil:
+		return errors.Join(err, failed)
+	case can == nil:
+		return fmt.Errorf("%w In case %d there is nothing for people to do now", err, id)
+	}
+	return fmt.Errorf("%w In case %d there is now: %s", err, id, strings.Join(can, ", "))
 }
 
 // askable reports whether all that was refused are fields of the form.
