@@ -25,12 +25,18 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## start a server on 127.0.0.1:8080 with its data in ./data (ARGS="--addr ...")
+run: compiler ## start a server on 127.0.0.1:8080 with its data in ./data (ARGS="--addr ...")
 	go run ./cmd/flowdrive serve $(ARGS)
 
 .PHONY: build
-build: ## build ./flowdrive; the same commit gives the same bytes (VERSION=1.2.3 without a repository)
+build: compiler ## build ./flowdrive; the same commit gives the same bytes (VERSION=1.2.3 without a repository)
 	go build -trimpath -buildvcs=auto $(if $(VERSION),-ldflags "-X main.linkedVersion=$(VERSION)") -o flowdrive ./cmd/flowdrive
+
+# SQLite is C. Without a compiler go fails only after minutes, with an error that names none.
+.PHONY: compiler
+compiler:
+	@cc=$$(go env CC); printf '#include <stdlib.h>\n' | $$cc -E -x c - >/dev/null 2>&1 || \
+		{ echo "a C compiler is needed: apt-get install gcc libc6-dev" >&2; exit 1; }
 
 ##@ Testing
 

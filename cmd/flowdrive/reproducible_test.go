@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,19 @@ func TestTwoBuildsAreTheSameBytes(t *testing.T) {
 	}
 	if sums[0] != sums[1] {
 		t.Errorf("two builds differ: %x, %x", sums[0], sums[1])
+	}
+}
+
+// TestMakeNamesTheCompiler: a build says at once that there is no C compiler.
+func TestMakeNamesTheCompiler(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"build", "run"} {
+		cmd := exec.Command("make", target)
+		cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CC="+filepath.Join(t.TempDir(), "cc"))
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "a C compiler is needed: apt-get install gcc libc6-dev\n") || strings.Contains(string(out), "go build") {
+			t.Errorf("make %s without a C compiler: %v\n%s", target, err, out)
+		}
 	}
 }
 
