@@ -55,8 +55,10 @@ type previewView struct {
 // entryTypes are the types of an entry, and how the form calls them.
 func entryTypes() []option {
 	return []option{
-		{Value: "simple", Title: "Once"}, {Value: "interval", Title: "Interval"},
-		{Value: "cron", Title: "Calendar"}, {Value: "crontab", Title: "Crontab line"},
+		{Value: "simple", Title: "Once"},
+		{Value: "interval", Title: "Interval"},
+		{Value: "cron", Title: "Calendar"},
+		{Value: "crontab", Title: "Crontab line"},
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *settings) addressErr() error {
 	}
 	host, port, err := net.SplitHostPort(s.addr)
 	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+		_, err = net.LookupPort("tcp", port) //nolint:noctx // what has a name is looked up in a file
 	}
 	if s.data == "" {
 		wrong = append(wrong, usageError{errors.New("--data must be the path of a folder; leave it out for ./data")})
