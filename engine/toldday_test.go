@@ -2,10 +2,14 @@ package engine_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"flowdrive/engine"
+	"flowdrive/engine/notice"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
 )
@@ -18,7 +22,8 @@ func TestDayOfTheExamples(t *testing.T) {
 		outside := &outsideWorld{}
 		w, stop := realTime(t, func(w *world) {
 			w.config = func(c *engine.Config) {
-				c.Outside, c.Channels, c.Zones = outside, engine.Channels{Mail: true}, new(clock.Zones).Zone
+				c.Outside, c.Zones = outside, new(clock.Zones).Zone
+				c.Channels = engine.Channels{Mail: true, Destinations: []notice.Destination{{ID: "chat", Name: "a chat"}}}
 			}
 		})
 		defer stop()
@@ -41,8 +46,27 @@ func TestDayOfTheExamples(t *testing.T) {
 		k.bug()
 		k.until(6, 18, 0)
 		k.told.WriteString("\nThat is all that anybody was told.\n")
-		k.compare("day.txt")
+		k.compare("day.txt", k.told.String())
+		k.compare("day.jsonl", k.news())
 	})
+}
+
+// news returns what a service is told, a line for each notice, in order of time. package
+// notify has it as chats show it.
+func (k *diary) news() string {
+	const byMinute = "2006-01-02 15:04"
+	guid := regexp.MustCompile(`"guid":"[0-9a-f]{32}"`)
+	var lines []string
+	for i, d := range k.outside.seen() {
+		if d.News != nil {
+			lines = append(lines, k.outside.at[i].UTC().Format(byMinute)+guid.ReplaceAllString(string(d.News.Body), `"guid":"<guid>"`)+"\n")
+		}
+	}
+	slices.Sort(lines)
+	for i := range lines {
+		lines[i] = lines[i][len(byMinute):]
+	}
+	return strings.Join(lines, "")
 }
 
 func (k *diary) claim() {
