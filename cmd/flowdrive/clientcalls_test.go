@@ -66,7 +66,7 @@ func (k *clientCalls) changes(ctx context.Context, s *inProcess, f *furnished) {
 		{"PUT", "/dav/Account/me.json", `{"email": "admin@example.org"}`},
 		{"PUT", "/dav/Account/AppPasswords/tablet.json", `{}`},
 		{"PUT", "/dav/Account/CalendarLinks/tablet.json", `{}`},
-		{"PUT", "/dav/Admin/Users/ben.json?erase", `{"password": "a password of ben"}`},
+		{"PUT", "/dav/Admin/Users/ben.json", `{"password": "a password of ben"}`},
 		{"PUT", "/dav/Admin/Teams/night.json", `{"members": ["ben"]}`},
 		{"PUT", "/dav/Admin/Holds/night.json", `{"group": "night"}`},
 	} {
