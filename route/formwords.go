@@ -11,7 +11,7 @@ import (
 type formKeyword int
 
 const (
-	formValue   formKeyword = iota // anything that is no schema
+	formValue   formKeyword = iota // anything but a schema
 	formSchema                     // a schema, or a list of some
 	formSchemas                    // an object of schemas by name
 )

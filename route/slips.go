@@ -38,7 +38,7 @@ var fieldSlips = map[string]document.Slips{
 		"approve deny cancel restart resolve":       `did you mean "type"?`,
 		"quorum votes approvals":                    `did you mean need: "2 of <role>"?`,
 		"requires dependson depends":                `did you mean "after"?`,
-		"foureyes four_eyes four-eyes separation":   `did you mean "distinct"? With distinct: [ask], whoever performed ask may not perform this action`,
+		"foureyes four_eyes four-eyes separation":   `did you mean "distinct"? With distinct: [ask], the user who performed ask may not perform this action`,
 	},
 	"state": {
 		"label name":             `did you mean "title"?`,

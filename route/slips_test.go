@@ -21,7 +21,7 @@ func TestSlips(t *testing.T) {
 		{"action", `every: P1D`, `/actions/go/every: is not a known field; an action is performed by itself after its "timeout"`},
 		{"action", `interval: 60`, `/actions/go/interval: is not a known field; an action is performed by itself`},
 		{"action", `due: P1D`, `/actions/go/due: is not a known field; did you mean "dueIn"?`},
-		{"action", `fourEyes: true`, `/actions/go/fourEyes: is not a known field; did you mean "distinct"? With distinct: [ask], whoever`},
+		{"action", `fourEyes: true`, `/actions/go/fourEyes: is not a known field; did you mean "distinct"? With distinct: [ask], the user`},
 		{"action", `four_eyes: true`, `/actions/go/four_eyes: is not a known field; did you mean "distinct"?`},
 		{"", `fourEyes: true`, `/fourEyes: is not a known field; did you mean "distinct" of an action?`},
 		{"action", `guard: "amount > 5"`, `/actions/go/guard: 1:1: undeclared reference to 'amount'`},

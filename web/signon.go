@@ -117,7 +117,7 @@ func awayCookie(kept string, secure bool) *http.Cookie {
 	return c
 }
 
-// awayNameOf returns what the cookie is called. Whoever can set it in the browser of somebody
+// awayNameOf returns what the cookie is called. An attacker who can set it in the browser of somebody
 // else logs them in as themselves.
 func awayNameOf(secure bool) string {
 	if secure {

@@ -31,8 +31,8 @@ const (
 	firstRelease = 2026             // no clock is right that is before this year
 )
 
-// errToDo says that a check has found something.
-var errToDo = errors.New("there is something to do")
+// errToFix says that a check has found something.
+var errToFix = errors.New("there is something to do")
 
 func doctorCommand() *cobra.Command {
 	var s settings
@@ -41,7 +41,7 @@ func doctorCommand() *cobra.Command {
 		Short: "Look whether the server has what it needs",
 		Long: "Looks at the settings, the data folder, the database, the disk, the clock, the time\n" +
 			"zones, the certificate, the mail server, whether an administrator is told of failures, the\n" +
-			"public address and the backups, and prints a line for each: \"ok\", \"todo\" with what to\n" +
+			"public address and the backups, and prints a line for each: \"ok\", \"fix\" with what to\n" +
 			"do, or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
 			"it the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
@@ -89,25 +89,25 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 	if wrong != nil {
 		checks = checks[:1]
 	}
-	var toDo error
+	var found error
 	for _, c := range checks {
 		within, cancel := context.WithTimeout(ctx, doctorWait)
 		good, err := c.check(within)
 		cancel()
 		word, says := "ok  ", good
 		if err != nil {
-			word, says = "todo", strings.ReplaceAll(err.Error(), "\n", "; ")
+			word, says = "fix ", strings.ReplaceAll(err.Error(), "\n", "; ")
 			if _, harmless := errors.AsType[advice](err); harmless {
 				word = "note"
 			} else {
-				toDo = errToDo
+				found = errToFix
 			}
 		}
 		if _, err := fmt.Fprintf(d.out, "%s  %s: %s\n", word, c.name, says); err != nil {
 			return err
 		}
 	}
-	return toDo
+	return found
 }
 
 // folder looks at the data folder and who may read it.

@@ -122,10 +122,10 @@ func TestDoctorPrintsALineACheck(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	d := &doctor{settings: &settings{}, out: &out}
-	if err := d.run(t.Context(), errors.Join(errors.New("one is wrong"), errors.New("two is wrong"))); !errors.Is(err, errToDo) {
+	if err := d.run(t.Context(), errors.Join(errors.New("one is wrong"), errors.New("two is wrong"))); !errors.Is(err, errToFix) {
 		t.Error(err)
 	}
-	if got := out.String(); got != "todo  settings: one is wrong; two is wrong\n" {
+	if got := out.String(); got != "fix   settings: one is wrong; two is wrong\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -45,7 +45,7 @@ func TestReleaseStartPages(t *testing.T) {
 	}
 	file, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		t.Skip("no /proc:", err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	own, err := unchangedMappings(bufio.NewScanner(file), self)

@@ -30,7 +30,7 @@ func TestDatabaseIsChecked(t *testing.T) {
 	}
 	try(0, `^$`, "check")
 	try(0, `lines are as they were written`, "audit", "verify")
-	try(1, `(?m)^todo  database: fsync is off;`, "doctor")
+	try(1, `(?m)^fix   database: fsync is off;`, "doctor")
 	try(2, `pg_dump`, "backup", t.TempDir())
 	try(2, `--repair-orphans is for data folders`, "check", "--repair-orphans")
 
@@ -68,7 +68,7 @@ func TestDatabaseThatCannotBeChecked(t *testing.T) {
 	if code, said := command(t, "doctor", "--db", address); code != 1 || !strings.Contains(said, "ok    data folder: none is needed") {
 		t.Errorf("doctor of an empty one: %d, %s", code, said)
 	}
-	if code, said := command(t, "doctor", "--db", "postgres://a@127.0.0.1:1/x"); code != 1 || !strings.Contains(said, "todo  database: ") {
+	if code, said := command(t, "doctor", "--db", "postgres://a@127.0.0.1:1/x"); code != 1 || !strings.Contains(said, "fix   database: ") {
 		t.Errorf("doctor: %d, %s", code, said)
 	}
 }
