@@ -73,7 +73,11 @@ func (e *base) eraseInCases(ctx context.Context, tx store.Tx, word string, who *
 }
 
 // erased is somebody whose name is to go.
-type erased struct{ name, address, fullName, pseudonym string }
+type erased struct {
+	name, address, fullName, pseudonym string
+
+	patterns []*regexp.Regexp // of the words, made when they are first needed
+}
 
 // words are the texts by which the person is recognized.
 func (w *erased) words() (out []string) {
@@ -88,10 +92,15 @@ func (w *erased) words() (out []string) {
 // inText returns a text with the pseudonym in place of the words, in any case, if they are
 // not parts of longer ones.
 func (w *erased) inText(text string) string {
-	for _, word := range w.words() {
+	if w.patterns == nil {
+		for _, word := range w.words() {
+			w.patterns = append(w.patterns, regexp.MustCompile(`(?i)`+regexp.QuoteMeta(word)))
+		}
+	}
+	for _, pattern := range w.patterns {
 		var b strings.Builder
 		end := 0
-		for _, at := range regexp.MustCompile(`(?i)`+regexp.QuoteMeta(word)).FindAllStringIndex(text, -1) {
+		for _, at := range pattern.FindAllStringIndex(text, -1) {
 			if endsInName(text[:at[0]]) || beginsInName(text[at[1]:]) {
 				continue
 			}

@@ -18,15 +18,16 @@ import (
 // than usual, schedule entries, hooks and, for administrators, the server and the ways by
 // which people are told.
 func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
-	for name, add := range map[string]func(store.Reader, *store.Trouble, *status.Late) error{
-		troubleSlow: l.lateSlow, troubleFiring: l.lateEntry, troubleHook: l.lateHook,
-	} {
-		all, err := r.Troubles().Named(name, mostLateCases)
+	for _, kind := range []struct {
+		name string
+		add  func(store.Reader, *store.Trouble, *status.Late) error
+	}{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troubleHook, l.lateHook}} {
+		all, err := r.Troubles().Named(kind.name, mostLateCases)
 		if err != nil {
 			return err
 		}
 		for i := range all {
-			if err := add(r, &all[i], late); err != nil {
+			if err := kind.add(r, &all[i], late); err != nil {
 				return err
 			}
 		}
