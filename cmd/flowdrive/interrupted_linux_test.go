@@ -2,10 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"net/http/httptest"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,21 +52,7 @@ func TestLogOutIsInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, interrupt := context.WithCancel(t.Context())
-		defer interrupt()
-		question := &prompt{once: make(chan struct{}, 1)}
-		ended := make(chan int, 1)
-		tty := terminal(t)
-		go func() { ended <- run(ctx, []string{"logout"}, tty, io.Discard, question) }()
-		select {
-		case <-question.once:
-			interrupt()
-		case code := <-ended:
-			t.Fatalf("it did not ask: %d, %s", code, question)
-		}
-		if code := <-ended; code != exitInterrupted {
-			t.Errorf("it ended with %d; want %d", code, exitInterrupted)
-		}
+		interruptAtQuestion(t, terminal(t), "logout")
 		if after, err := os.ReadFile(kept); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("the log-in that was kept has changed: %v", err)
 		}

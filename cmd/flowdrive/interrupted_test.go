@@ -22,6 +22,26 @@ func (a *prompt) Write(p []byte) (int, error) {
 	return a.Buffer.Write(p)
 }
 
+// interruptAtQuestion interrupts a command as soon as it has asked something, and wants it to
+// end with that.
+func interruptAtQuestion(t *testing.T, in io.Reader, args ...string) {
+	t.Helper()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	question := &prompt{once: make(chan struct{}, 1)}
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, args, in, io.Discard, question) }()
+	select {
+	case <-question.once:
+		interrupt()
+	case code := <-ended:
+		t.Fatalf("it did not ask: %d, %s", code, question)
+	}
+	if code := <-ended; code != exitInterrupted {
+		t.Errorf("it ended with %d; want %d", code, exitInterrupted)
+	}
+}
+
 // TestQuestionIsInterrupted: a command that waits for an answer ends with the signal,
 // before the answer and without one.
 func TestQuestionIsInterrupted(t *testing.T) {
@@ -32,20 +52,7 @@ func TestQuestionIsInterrupted(t *testing.T) {
 		defer server.Close()
 		in, answers := io.Pipe()
 		defer func() { _ = answers.Close() }() // ends the read that nobody waits for
-		ctx, interrupt := context.WithCancel(t.Context())
-		defer interrupt()
-		question := &prompt{once: make(chan struct{}, 1)}
-		ended := make(chan int, 1)
-		go func() { ended <- run(ctx, []string{"login", server.URL}, in, io.Discard, question) }()
-		select {
-		case <-question.once:
-			interrupt()
-		case code := <-ended:
-			t.Fatalf("it did not ask: %d, %s", code, question)
-		}
-		if code := <-ended; code != exitInterrupted {
-			t.Errorf("it ended with %d; want %d", code, exitInterrupted)
-		}
+		interruptAtQuestion(t, in, "login", server.URL)
 	})
 }
 
