@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"net/http/httptest"
 	"io"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
