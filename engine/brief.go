@@ -44,5 +44,5 @@ func (t *notifier) tell(n *notice.Notice) error {
 		}
 		return machine.BriefOf(at.Case, routes[task.Case], task.Action)
 	}
-	return t.decider.tell(t.tx, n, poster{t.post, t.note})
+	return t.decider.tell(t.tx, n, poster{send: t.post, note: t.note})
 }

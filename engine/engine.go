@@ -237,6 +237,7 @@ type base struct {
 	plans      planCache
 	usage      quota.Counts
 	started    startBudget
+	disk       diskTrouble
 	quota      quota.Bytes
 	arriving   *quota.Arriving
 	sweeper    sweeper

@@ -35,7 +35,7 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 	if !l.by.Admin() {
 		return nil
 	}
-	if err := lateServer(r, late); err != nil {
+	if err := l.lateServer(r, late); err != nil {
 		return err
 	}
 	return l.lateWays(r, late)
@@ -134,9 +134,9 @@ func (l *statusLook) lateHook(r store.Reader, row *store.Trouble, late *status.L
 }
 
 // lateServer adds what is wrong with the server itself.
-func lateServer(r store.Reader, late *status.Late) error {
+func (l *statusLook) lateServer(r store.Reader, late *status.Late) error {
 	for _, part := range serverParts() {
-		record, err := readServerRecord(r, part)
+		record, err := l.serverRecord(r, part)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 		return nil
 	}
 	mail := n.Mail(p)
-	if wish.At.IsZero() && n.Trouble != nil && n.Trouble.Again {
+	if wish.At.IsZero() && n.Trouble != nil && n.Trouble.Again && post.hold == nil {
 		wish.At, wish.Digest = n.Time, true
 		if post.note != nil {
 			if err := post.note(&machine.Request{Mail: mail}); err != nil {
@@ -37,8 +37,17 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 	if wish.At.IsZero() {
 		return post.send(&machine.Request{Mail: mail})
 	}
-	tx.AfterCommit(func() { e.sweeper.note(wish.At) })
-	return tx.Write().Outbox().HeldMails().Insert(&store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest, Created: n.Time, Mail: document.Line(mail)})
+	held := &store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest, Created: n.Time, Mail: document.Line(mail)}
+	if post.hold != nil {
+		return post.hold(held, mail)
+	}
+	return e.hold(tx, held)
+}
+
+// hold keeps a mail until it is due.
+func (e *decider) hold(tx store.Tx, mail *store.HeldMail) error {
+	tx.AfterCommit(func() { e.sweeper.note(mail.Due) })
+	return tx.Write().Outbox().HeldMails().Insert(mail)
 }
 
 // fireMail sends a user the mails that have waited for this hour.

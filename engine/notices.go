@@ -83,6 +83,9 @@ type poster struct {
 	// note keeps a mail that is sent with others as a message of its case, in a
 	// sandbox. It may be nil.
 	note func(*machine.Request) error
+	// hold keeps a mail for the hour at which the person wants it; nil: it is stored, and
+	// what is still wrong waits for a moment for others. With it there is no transaction.
+	hold func(*store.HeldMail, *machine.Mail) error
 }
 
 // tell posts what services and people are told by a notice.

@@ -35,11 +35,12 @@ const (
 	ServerCertificate ServerPart = "certificate"
 	ServerContents    ServerPart = "contents"
 	ServerDatabase    ServerPart = "database"
+	ServerDisk        ServerPart = "disk"
 	ServerHeartbeat   ServerPart = "heartbeat"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerHeartbeat}
+	return []ServerPart{ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -50,6 +51,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more."}
 	case ServerContents:
 		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk."}
+	case ServerDisk:
+		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then."}
 	case ServerHeartbeat:
 		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true."}
 	case ServerDatabase:
@@ -79,6 +82,13 @@ type serverRecord struct {
 	Sums  [][]byte  `json:"sums,omitempty"` // of damaged contents
 }
 
+// nextDay sets when people are told again to a time that is to come.
+func (r *serverRecord) nextDay(now time.Time) {
+	for !r.Again.After(now) {
+		r.Again = r.Again.Add(toldAgainAfter)
+	}
+}
+
 // mostDamaged is how many damaged contents are remembered.
 const mostDamaged = 100
 
@@ -87,6 +97,9 @@ func serverKey(part ServerPart) string { return "server " + string(part) }
 // Note notes that something is wrong with a part of the server or, with "", that it is
 // over. Administrators are told once, and once when it is over; Again tells them daily.
 func (e *Server) Note(ctx context.Context, part ServerPart, text string) error {
+	if part == ServerDisk && !e.sandbox {
+		return e.noteDisk(ctx, text)
+	}
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		record, err := readServerRecord(tx, part)
 		if err != nil {
@@ -143,28 +156,40 @@ func (e *Server) over(tx store.Tx, part ServerPart, record *serverRecord) error 
 }
 
 func (e *Server) tell(tx store.Tx, part ServerPart, record *serverRecord, kind notice.Kind, again bool) error {
-	now := e.Clock.Now()
-	tx.AfterCommit(func() {
-		if kind == notice.KindMended {
-			e.log.Info().Str("part", string(part)).Time("since", record.Since).Msg("server: what was wrong is over")
-			return
-		}
-		e.log.Error().Str("part", string(part)).Time("since", record.Since).Str("what", record.Text).Msg("server: something is wrong; administrators are told")
-	})
+	tx.AfterCommit(func() { e.logTrouble(part, record, kind) })
 	if !e.decider.canNotify() {
 		return nil
 	}
+	n := e.troubleOf(part, record, kind, again)
+	return e.decider.tell(tx, n, e.decider.postLoose(tx, n.Time))
+}
+
+func (e *Server) logTrouble(part ServerPart, record *serverRecord, kind notice.Kind) {
+	if kind == notice.KindMended {
+		e.log.Info().Str("part", string(part)).Time("since", record.Since).Msg("server: what was wrong is over")
+		return
+	}
+	e.log.Error().Str("part", string(part)).Time("since", record.Since).Str("what", record.Text).Msg("server: something is wrong; administrators are told")
+}
+
+// troubleOf returns the notice of something that is or was wrong with a part.
+func (e *Server) troubleOf(part ServerPart, record *serverRecord, kind notice.Kind, again bool) *notice.Notice {
 	c := &concerned{decider: e.decider, table: e.accounts.Table()}
 	c.admins(0, true)
-	return e.decider.tell(tx, &notice.Notice{
-		Kind: kind, Time: now, Server: part.subject(), People: c.people,
+	return &notice.Notice{
+		Kind: kind, Time: e.Clock.Now(), Server: part.subject(), People: c.people,
 		Trouble: &notice.Trouble{What: notice.WhatFailed, Text: record.Text, Since: record.Since, Again: again},
-	}, e.decider.postLoose(tx, now))
+	}
 }
 
 // Again tells people again of what has been wrong for another day. Contents that can be
 // read again, or are gone, are over.
 func (e *Server) Again(ctx context.Context) error {
+	if !e.sandbox {
+		if err := e.againDisk(ctx); err != nil {
+			return err
+		}
+	}
 	records := make([]*serverRecord, len(serverParts()))
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		for i, part := range serverParts() {
@@ -178,7 +203,7 @@ func (e *Server) Again(ctx context.Context) error {
 		return err
 	}
 	for i, part := range serverParts() {
-		if records[i] == nil || records[i].Again.After(e.Clock.Now()) {
+		if records[i] == nil || records[i].Again.After(e.Clock.Now()) || part == ServerDisk && !e.sandbox {
 			continue
 		}
 		damaged := e.stillDamaged(records[i].Sums)
@@ -191,9 +216,7 @@ func (e *Server) Again(ctx context.Context) error {
 				return e.over(tx, part, record)
 			}
 			record.Sums = damaged
-			for !record.Again.After(e.Clock.Now()) {
-				record.Again = record.Again.Add(toldAgainAfter)
-			}
+			record.nextDay(e.Clock.Now())
 			if err := putServerRecord(tx, part, record); err != nil {
 				return err
 			}
@@ -263,7 +286,7 @@ func (e *Server) Status(ctx context.Context, by identity.Principal) (*Resource, 
 	}
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		for _, part := range serverParts() {
-			record, err := readServerRecord(r, part)
+			record, err := e.serverRecord(r, part)
 			if err != nil {
 				return err
 			}

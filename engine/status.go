@@ -56,7 +56,7 @@ func newStatusFile(name string, of statusPage, modified time.Time) *StatusFile {
 // version returns what the files for a user are made from.
 func (e *Status) version(zone status.Zone) statusVersion {
 	day := zone.Day(e.Clock.Now())
-	return statusVersion{changes: e.Store.Changes(), parties: e.accounts.Table(), day: day.Unix(), zone: zone.String()}
+	return statusVersion{changes: e.Store.Changes(), disk: e.disk.version(), parties: e.accounts.Table(), day: day.Unix(), zone: zone.String()}
 }
 
 // Entry returns the file of the first schedule entry that one of the references

@@ -162,6 +162,7 @@ func (a *app) open(ctx context.Context) error {
 		},
 	})
 	a.told.engine = a.engine
+	a.disk.tell = func(what string) { a.told.note(engine.ServerDisk, what) }
 	if a.heart, err = a.newHeartbeat(); err != nil {
 		return err
 	}

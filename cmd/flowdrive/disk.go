@@ -37,11 +37,21 @@ type disk struct {
 	data    string
 	log     zerolog.Logger
 	statfs  func(path string, into *syscall.Statfs_t) error
+	tell    func(what string)      // has administrators told of what is wrong with it, "" for nothing; nil: nobody
 	wrong   atomic.Pointer[string] // what is wrong with it, nil for nothing
 	free    atomic.Uint64
 	logged  time.Time
 	reserve bool // the file is there
+	told    *string
 }
+
+// What is wrong with a disk, and what administrators are told of it.
+const (
+	diskFull     = "The server's disk is full."
+	diskReadOnly = "The server's disk is read-only."
+	toldFull     = "it is full; nothing is stored until there is room"
+	toldReadOnly = "it is read-only; nothing is stored until that is mended"
+)
 
 func newDisk(data string, log zerolog.Logger, registry *prometheus.Registry) (*disk, error) {
 	d := &disk{data: data, log: log, statfs: syscall.Statfs}
@@ -87,10 +97,10 @@ func (d *disk) look(now time.Time) {
 	d.free.Store(free)
 	switch was := d.wrong.Load(); {
 	case uint64(s.Flags)&readOnlyDisk != 0:
-		d.note("The server's disk is read-only.", now)
+		d.note(diskReadOnly, now)
 	case was == nil && free < lowSpace:
 		d.dropReserve()
-		d.note("The server's disk is full.", now)
+		d.note(diskFull, now)
 	case was != nil && free < size+backSpace:
 		d.note(*was, now)
 	default:
@@ -103,6 +113,23 @@ func (d *disk) look(now time.Time) {
 			d.makeReserve(size)
 		}
 	}
+	d.tellOf()
+}
+
+// tellOf has administrators told of what is wrong when that changes. The first look says
+// as well that nothing is: people may have been told before a restart.
+func (d *disk) tellOf() {
+	what := ""
+	if wrong := d.wrong.Load(); wrong != nil {
+		if what = toldFull; *wrong == diskReadOnly {
+			what = toldReadOnly
+		}
+	}
+	if d.tell == nil || d.told != nil && *d.told == what {
+		return
+	}
+	d.told = &what
+	d.tell(what)
 }
 
 // note notes what is wrong, and logs it once a minute.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -96,6 +97,7 @@ func (p *program) must2(t *testing.T, method, path string) *answer {
 }
 
 // TestDiskReminds: a full disk is logged once a minute, and once when there is room.
+// Administrators are told of each change, and at first whether anything is wrong.
 func TestDiskReminds(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -103,6 +105,8 @@ func TestDiskReminds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var told []string
+	d.tell = func(what string) { told = append(told, what) }
 	state := syscall.Statfs_t{Bsize: 4096, Blocks: 10000}
 	d.statfs = func(_ string, into *syscall.Statfs_t) error { *into = state; return nil }
 	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
@@ -133,5 +137,8 @@ func TestDiskReminds(t *testing.T) {
 	lines(4, "read-only")
 	if err := d.ready(nil)(t.Context()); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("got %v", err)
+	}
+	if want := []string{toldFull, "", toldReadOnly}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

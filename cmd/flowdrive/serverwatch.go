@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,6 +19,7 @@ type serverWatch struct {
 	log    zerolog.Logger
 	damage chan damage
 	parts  chan part
+	unsaid []part // what could not be noted, the latest of each part; of run alone
 }
 
 // damage is a content that was read and is not what was stored.
@@ -62,15 +65,31 @@ func (w *serverWatch) run(ctx context.Context) error {
 		case d := <-w.damage:
 			err = w.engine.Server.NoteDamage(ctx, d.sum, d.what)
 		case p := <-w.parts:
-			err = w.engine.Server.Note(ctx, p.of, p.text)
+			err = w.say(ctx, p)
 		case <-timer.C:
-			err = w.engine.Server.Again(ctx)
+			again := w.unsaid
+			w.unsaid = nil
+			for _, p := range again {
+				err = errors.Join(err, w.say(ctx, p))
+			}
+			err = errors.Join(err, w.engine.Server.Again(ctx))
 			timer.Reset(mostWait)
 		}
 		if err != nil && ctx.Err() == nil {
 			w.log.Error().Err(err).Msg("server: could not tell administrators what is wrong with it")
 		}
 	}
+}
+
+// say notes what is wrong with a part. What cannot be noted is kept, and tried again: as
+// on a full disk, which keeps backups from being made and this from being stored.
+func (w *serverWatch) say(ctx context.Context, p part) error {
+	w.unsaid = slices.DeleteFunc(w.unsaid, func(earlier part) bool { return earlier.of == p.of })
+	err := w.engine.Server.Note(ctx, p.of, p.text)
+	if err != nil {
+		w.unsaid = append(w.unsaid, p)
+	}
+	return err
 }
 
 // serverState returns how the server is, for Admin/Status.json.
