@@ -41,12 +41,12 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 	if post.hold != nil {
 		return post.hold(held, mail)
 	}
-	return e.hold(tx, held)
+	return e.sweeper.hold(tx, held)
 }
 
 // hold keeps a mail until it is due.
-func (e *decider) hold(tx store.Tx, mail *store.HeldMail) error {
-	tx.AfterCommit(func() { e.sweeper.note(mail.Due) })
+func (s *sweeper) hold(tx store.Tx, mail *store.HeldMail) error {
+	tx.AfterCommit(func() { s.note(mail.Due) })
 	return tx.Write().Outbox().HeldMails().Insert(mail)
 }
 

@@ -163,7 +163,7 @@ func (e *Server) keepDisk(ctx context.Context, record *serverRecord, unsent []ur
 
 func (e *Server) storeUrgent(tx store.Tx, u *urgent, now time.Time) error {
 	if u.held != nil {
-		return e.decider.hold(tx, u.held)
+		return e.sweeper.hold(tx, u.held)
 	}
 	return e.decider.postRequest(tx, &store.OutboxRow{Key: u.key, Due: now, Created: now}, u.request)
 }
