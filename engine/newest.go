@@ -25,6 +25,10 @@ type NewestQuery struct {
 	Before   int64 // ID, 0: from the newest
 	Limit    int
 
+	// Best, if it is not 0, is how many of those found are in the page: first those whose
+	// titles begin with Query.
+	Best int
+
 	// Each gets the cases as they are read, which are not in the page then; nil: they are.
 	Each func(v *CaseView) error
 }
@@ -53,23 +57,96 @@ func (e *Cases) NewestCases(ctx context.Context, by identity.Principal, q Newest
 	if !some {
 		return out, nil
 	}
+	facts := e.facts.now(e.Store, e.accounts.Table())
+	f.Facts = facts
 	err := e.Store.View(ctx, func(r store.Reader) error {
-		l := e.lister(r, by, WorklistOffered, Filter{})
-		place, err := r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
-			for i := range found {
-				full, err := l.addNewest(out, found[i].ID, q)
-				if full || err != nil {
-					return full, err
-				}
-			}
-			return false, nil
-		})
+		n := &newest{lister: e.lister(r, by, WorklistOffered, Filter{}), q: q, text: identity.Fold(strings.TrimSpace(q.Query)), facts: facts, page: out}
+		place, err := r.Cases().Newest(f, n.take)
+		if err != nil {
+			return err
+		}
 		if out.Next == 0 {
 			out.Next = place
 		}
-		return err
+		return n.addBest()
 	})
 	return out, err
+}
+
+// newest makes a page of cases.
+type newest struct {
+	*lister
+	q     NewestQuery
+	text  string // that is searched for, folded
+	facts *factsOfView
+	page  *NewestPage
+	best  []candidate
+}
+
+// candidate is a case that has been found and not yet read.
+type candidate struct {
+	id     int64
+	begins bool // its title begins with what is searched for
+}
+
+// titlesAtOnce is of how many cases the titles are read together.
+const titlesAtOnce = 64
+
+// take adds those of the cases that belong to the page, and reports whether it is full.
+func (n *newest) take(found []store.CaseState) (full bool, err error) {
+	for len(found) > 0 && !full && err == nil {
+		some := found[:min(len(found), titlesAtOnce)]
+		found = found[len(some):]
+		full, err = n.takeSome(some)
+	}
+	return full, err
+}
+
+func (n *newest) takeSome(found []store.CaseState) (full bool, err error) {
+	var titles map[int64]string
+	if n.text != "" {
+		if titles, err = n.facts.titles(n.r, found); err != nil {
+			return false, err
+		}
+	}
+	for i := range found {
+		id := found[i].ID
+		if title := titles[id]; n.text != "" && !strings.Contains(title, n.text) && !strings.Contains(strconv.FormatInt(id, 10), n.text) {
+			continue
+		}
+		if n.q.Best != 0 {
+			n.best = append(n.best, candidate{id, strings.HasPrefix(titles[id], n.text)})
+			full = len(n.best) == n.q.Limit
+		} else {
+			full, err = n.add(id)
+		}
+		if full || err != nil {
+			return full, err
+		}
+	}
+	return false, nil
+}
+
+// addBest adds the best of what was found.
+func (n *newest) addBest() error {
+	slices.SortStableFunc(n.best, func(a, b candidate) int {
+		switch {
+		case a.begins == b.begins:
+			return 0
+		case a.begins:
+			return -1
+		}
+		return 1
+	})
+	for i := range n.best {
+		if len(n.page.Cases) == n.q.Best {
+			return nil
+		}
+		if _, err := n.add(n.best[i].id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newestFilter returns what the store is asked for; some is false if nothing can match.
@@ -91,22 +168,19 @@ func (e *Cases) newestFilter(by identity.Principal, q NewestQuery) (f store.Newe
 	return f, some
 }
 
-// addNewest adds a case if by sees it and it passes the filters that the store does not
+// add adds a case if the reader sees it and it passes the filters that the store does not
 // know. It reports whether the page is full.
-func (l *lister) addNewest(out *NewestPage, id int64, q NewestQuery) (full bool, err error) {
-	row, _, err := l.findCase(l.r, l.by, Ref{CaseID: id})
-	if err != nil || row == nil || q.Context == access.Mine && !l.by.In(row.ContextID) {
+func (n *newest) add(id int64) (full bool, err error) {
+	out, q := n.page, &n.q
+	row, _, err := n.findCase(n.r, n.by, Ref{CaseID: id})
+	if err != nil || row == nil || q.Context == access.Mine && !n.by.In(row.ContextID) {
 		return false, err
 	}
-	v, err := l.view(row)
+	v, err := n.view(row)
 	if err != nil {
 		return false, err
 	}
-	if len(q.Lives) > 0 && !slices.Contains(q.Lives, v.Case.Shown()) {
-		return false, nil
-	}
-	text := identity.Fold(strings.TrimSpace(q.Query))
-	if text != "" && !strings.Contains(identity.Fold(v.Case.Title), text) && !strings.Contains(strconv.FormatInt(id, 10), text) || !v.plays(l.by, q.Part) {
+	if len(q.Lives) > 0 && !slices.Contains(q.Lives, v.Case.Shown()) || !v.plays(n.by, q.Part) {
 		return false, nil
 	}
 	if out.told == q.Limit {
@@ -139,11 +213,12 @@ func (v *CaseView) plays(by identity.Principal, part string) bool {
 func (e *Cases) LifeCounts(ctx context.Context, by identity.Principal) (counts map[machine.Life]int, all bool, err error) {
 	counts = map[machine.Life]int{}
 	f, _ := e.newestFilter(by, NewestQuery{})
-	f.Look = countedNewest
+	facts := e.facts.now(e.Store, e.accounts.Table())
+	f.Look, f.Facts = countedNewest, facts
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		place, err := r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
 			for i := range found {
-				life, err := e.shownLife(r, &found[i])
+				life, err := facts.shownLife(r, &found[i])
 				if err != nil {
 					return false, err
 				}
@@ -155,18 +230,6 @@ func (e *Cases) LifeCounts(ctx context.Context, by identity.Principal) (counts m
 		return err
 	})
 	return counts, all, err
-}
-
-// shownLife returns the life of a case as people see it.
-func (e *Cases) shownLife(r store.Reader, found *store.CaseState) (machine.Life, error) {
-	if found.State != string(machine.Queued) {
-		return machine.Life(found.State), nil
-	}
-	row, err := r.Cases().Get(found.ID)
-	if err != nil {
-		return "", err
-	}
-	return machine.Life(access.ShownState(row)), nil
 }
 
 // RouteNames returns the names of the routes that by sees, in alphabetical order.

@@ -27,6 +27,7 @@ type Cases struct {
 	attachments *Attachments
 	files       *files.Files
 	decider     *decider
+	facts       caseFacts
 }
 
 // Worklists has the use cases of the lists of tasks, across cases.

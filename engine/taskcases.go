@@ -34,7 +34,8 @@ type TaskCase struct {
 	Deputy string
 
 	revision int64
-	text     string // folded, to be searched
+	lists    machine.Lists // of all tasks
+	text     string        // folded, to be searched
 }
 
 // CaseTask is a task as lists know it.
@@ -46,9 +47,15 @@ type CaseTask struct {
 	Offered time.Time
 }
 
+// IsOn reports whether the case is on the list.
+func (c *TaskCase) IsOn(list Worklist) bool { return c.lists&list.list() != 0 }
+
 // On reports whether the case is on one of the lists, by its tasks there, and by when
 // the first of them is due (zero: never) and the oldest offered.
 func (c *TaskCase) On(list Worklist, role string) (on bool, due, offered time.Time) {
+	if !c.IsOn(list) {
+		return false, due, offered
+	}
 	for i := range c.Tasks {
 		t := &c.Tasks[i]
 		if t.Lists&list.list() == 0 || role != "" && !slices.Contains(t.Roles, role) {
@@ -217,7 +224,7 @@ func (l *lister) taskCase(row *store.Case) (*TaskCase, error) {
 			}
 		}
 		t := caseTaskOf(c, compiled, task)
-		out.Tasks = append(out.Tasks, t)
+		out.Tasks, out.lists = append(out.Tasks, t), out.lists|t.Lists
 		if task.Enabled != nil {
 			text = append(text, cmp.Or(compiled.Actions[task.Action].Title, t.Action))
 		}

@@ -72,12 +72,26 @@ type NewestFilter struct {
 	Archived bool
 	Before   int64 // ID
 	Look     int   // at how many cases, at most; somewhat more are looked at
+
+	Facts CaseFacts // of cases that are not read again; nil: none are known
 }
 
-// CaseState is a case with its state.
+// CaseState is a case with what a NewestFilter looks at.
 type CaseState struct {
-	ID    int64
-	State string
+	ID      int64
+	RouteID int64
+	State   string
+	Status  string
+	Context identity.ID
+	Parent  int64
+}
+
+// CaseFacts remembers what cases are like.
+type CaseFacts interface {
+	// Recall returns those of the cases that it knows, in their order, and the ids of the
+	// others.
+	Recall(ids []int64) (known []CaseState, others []int64)
+	Learn(read []CaseState)
 }
 
 // CaseReader reads cases with their logs.

@@ -213,7 +213,7 @@ func (x *visit) adminDraw(v *adminView, below string) error {
 	}
 	escalated := 0
 	for _, c := range cases {
-		if on, _, _ := c.On(engine.WorklistEscalated, ""); on {
+		if c.IsOn(engine.WorklistEscalated) {
 			escalated++
 		}
 	}

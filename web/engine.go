@@ -44,10 +44,11 @@ func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad,
 	now := q.engine.Clock.Now()
 	for _, c := range cases {
 		on, due, _ := c.On(engine.WorklistOffered, "")
-		if on {
-			load.Offered++
+		if !on {
+			continue
 		}
-		if on && !due.IsZero() && !due.After(now) {
+		load.Offered++
+		if !due.IsZero() && !due.After(now) {
 			load.Overdue++
 		}
 	}

@@ -82,16 +82,19 @@ func rankOf(g foundGroup) int {
 
 // best keeps what is shown of a kind: what begins with the query first, otherwise in the
 // order in which it was found.
-func best(rows []foundRow, query string) []foundRow {
-	begins := func(r foundRow) int {
-		if strings.HasPrefix(identity.Fold(r.Title), identity.Fold(query)) {
+func best[R any](found []R, query string, title func(R) string) []R {
+	query = identity.Fold(query)
+	begins := func(r R) int {
+		if strings.HasPrefix(identity.Fold(title(r)), query) {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(rows, func(a, b foundRow) int { return cmp.Compare(begins(a), begins(b)) })
-	return rows[:min(len(rows), foundRows)]
+	slices.SortStableFunc(found, func(a, b R) int { return cmp.Compare(begins(a), begins(b)) })
+	return found[:min(len(found), foundRows)]
 }
+
+func (r foundRow) title() string { return r.Title }
 
 func (x *visit) findTasks(query string) (foundGroup, error) {
 	g := foundGroup{ID: "found-tasks", Title: "Tasks", All: "/tasks?q=" + url.QueryEscape(query)}
@@ -100,17 +103,22 @@ func (x *visit) findTasks(query string) (foundGroup, error) {
 		return g, err
 	}
 	folded := identity.Fold(query)
-	var ids []int64
+	var found []*engine.TaskCase
 	for _, c := range slices.Backward(cases) {
-		if on, _, _ := c.On(engine.WorklistOffered, ""); on && c.Has(folded) && len(ids) < foundLooked {
-			ids = append(ids, c.ID)
+		if c.IsOn(engine.WorklistOffered) && c.Has(folded) {
+			if found = append(found, c); len(found) == foundLooked {
+				break
+			}
 		}
+	}
+	var ids []int64
+	for _, c := range best(found, query, func(c *engine.TaskCase) string { return c.Title }) {
+		ids = append(ids, c.ID)
 	}
 	views, err := x.Queries.CaseViews(x.r.Context(), x.by, ids)
 	for _, c := range views {
 		g.Rows = append(g.Rows, foundRow{caseHref(c.Case.ID), "tasks", c.Case.Title, stateTitle(c.Route, c.Case.Status)})
 	}
-	g.Rows = best(g.Rows, query)
 	return g, err
 }
 
@@ -118,11 +126,15 @@ func caseHref(id int64) string { return "/cases/" + strconv.FormatInt(id, 10) }
 
 func (x *visit) findCases(query string) (foundGroup, error) {
 	g := foundGroup{ID: "found-cases", Title: "Cases", All: "/cases?q=" + url.QueryEscape(query)}
-	page, err := x.Queries.NewestCases(x.r.Context(), x.by, engine.NewestQuery{Query: query, Limit: foundLooked})
+	id, failed := strconv.ParseInt(query, 10, 64)
+	q := engine.NewestQuery{Query: query, Limit: foundLooked, Best: foundRows}
+	if failed == nil {
+		q.Limit, q.Best = foundRows, 0 // its number says which is meant, not how a title begins
+	}
+	page, err := x.Queries.NewestCases(x.r.Context(), x.by, q)
 	if err != nil {
 		return g, err
 	}
-	id, failed := strconv.ParseInt(query, 10, 64)
 	views := page.Cases
 	if failed == nil {
 		exact, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
@@ -138,11 +150,7 @@ func (x *visit) findCases(query string) (foundGroup, error) {
 		}
 		g.Rows = append(g.Rows, foundRow{caseHref(c.Case.ID), "cases", c.Case.Title, sub})
 	}
-	if failed == nil {
-		g.Rows = g.Rows[:min(len(g.Rows), foundRows)]
-	} else {
-		g.Rows = best(g.Rows, query)
-	}
+	g.Rows = g.Rows[:min(len(g.Rows), foundRows)]
 	return g, nil
 }
 
@@ -158,7 +166,7 @@ func (x *visit) findRoutes(query string) (foundGroup, error) {
 	if g.All != "" {
 		g.All += "?q=" + url.QueryEscape(query)
 	}
-	g.Rows = best(g.Rows, query)
+	g.Rows = best(g.Rows, query, foundRow.title)
 	return g, nil
 }
 
@@ -182,7 +190,7 @@ func (x *visit) findEntries(query string) (foundGroup, error) {
 	if g.All != "" {
 		g.All += "?q=" + url.QueryEscape(query)
 	}
-	g.Rows = best(g.Rows, query)
+	g.Rows = best(g.Rows, query, foundRow.title)
 	return g, nil
 }
 
@@ -198,7 +206,7 @@ func (x *visit) findDocuments(query string) (foundGroup, error) {
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	g.Rows = best(g.Rows, query)
+	g.Rows = best(g.Rows, query, foundRow.title)
 	return g, err
 }
 

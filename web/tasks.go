@@ -127,14 +127,14 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	}
 	v := &tasksView{List: list, Query: x.query.Get("q"), Action: x.r.URL.RequestURI(), Key: x.Key()}
 	rows := x.taskDrawing().filterTasks(cases, list)
-	sortTasks(rows, order)
 	x.taskDrawing().tabTasks(v, cases)
 	x.taskDrawing().chooseTasks(v, cases, order)
 	v.Lede = x.taskDrawing().ledeOfTasks(rows, list)
-	shown, err := afterTask(rows, x.query.Get("after"), order)
+	place, err := readPlace(x.query.Get("after"))
 	if err != nil {
 		return err
 	}
+	shown := firstTasks(rows, place, order, pageRows+1)
 	if len(shown) > pageRows {
 		shown = shown[:pageRows]
 		v.Next = x.with("after", placeOf(shown[len(shown)-1], order), "open", "", "do", "")
@@ -167,7 +167,7 @@ func (x *visit) taskDrawing() taskDrawing { return taskDrawing{x} }
 func (x taskDrawing) filterTasks(cases []*engine.TaskCase, list engine.Worklist) []sorted {
 	name, role, query := identity.Fold(x.query.Get("route")), x.query.Get("role"), identity.Fold(strings.TrimSpace(x.query.Get("q")))
 	in := x.Queries.InContext(x.by, x.query.Get("context"))
-	var out []sorted
+	out := make([]sorted, 0, len(cases))
 	for _, c := range cases {
 		on, due, offered := c.On(list, role)
 		if on && (name == "" || name == identity.Fold(c.Route)) && (query == "" || c.Has(query)) && (in == nil || in(c.ContextID)) {
@@ -187,22 +187,52 @@ func compareTasks(order string) func(a, b sorted) int {
 		return t.UnixMilli()
 	}
 	byDue := func(a, b sorted) int {
-		return cmp.Or(cmp.Compare(date(a.due), date(b.due)), cmp.Compare(b.Priority, a.Priority), a.offered.Compare(b.offered), cmp.Compare(a.ID, b.ID))
+		if c := cmp.Compare(date(a.due), date(b.due)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.offered.Compare(b.offered), cmp.Compare(a.ID, b.ID))
 	}
 	switch order {
 	case "newest":
 		return func(a, b sorted) int { return cmp.Compare(b.ID, a.ID) }
 	case "priority":
-		return func(a, b sorted) int { return cmp.Or(cmp.Compare(b.Priority, a.Priority), byDue(a, b)) }
+		return func(a, b sorted) int {
+			if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
+				return c
+			}
+			return byDue(a, b)
+		}
 	case "route":
 		return func(a, b sorted) int {
-			return cmp.Or(strings.Compare(identity.Fold(a.Route), identity.Fold(b.Route)), byDue(a, b))
+			if a.Route != b.Route {
+				if c := strings.Compare(identity.Fold(a.Route), identity.Fold(b.Route)); c != 0 {
+					return c
+				}
+			}
+			return byDue(a, b)
 		}
 	}
 	return byDue
 }
 
-func sortTasks(rows []sorted, order string) { slices.SortFunc(rows, compareTasks(order)) }
+// firstTasks returns the first n rows behind a place in the order. Of thousands it sorts
+// only those.
+func firstTasks(rows []sorted, place sorted, order string, n int) []sorted {
+	compare := compareTasks(order)
+	first := make([]int, 0, n) // indexes, which are cheaper to move than rows
+	for i := range rows {
+		if place.TaskCase != nil && compare(rows[i], place) <= 0 || len(first) == n && compare(rows[i], rows[first[n-1]]) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(first, i, func(a, b int) int { return compare(rows[a], rows[b]) })
+		first = slices.Insert(first[:min(len(first), n-1)], at, i)
+	}
+	out := make([]sorted, len(first))
+	for i, at := range first {
+		out[i] = rows[at]
+	}
+	return out
+}
 
 // placeOf returns the place of a case in the order, for the address of the next page: it
 // holds even if the case is gone by then.
@@ -220,17 +250,17 @@ func placeOf(s sorted, order string) string {
 	return strings.Join(parts, "~")
 }
 
-// afterTask returns the rows behind a place.
-func afterTask(rows []sorted, place, order string) ([]sorted, error) {
+// readPlace reads what placeOf has written. The begin of the list is no case.
+func readPlace(place string) (at sorted, err error) {
 	if place == "" {
-		return rows, nil
+		return at, nil
 	}
 	bad := errs.New(errs.BadParameter, "after is not a place in this list; follow the link to the next page.")
 	parts := strings.SplitN(place, "~", 5)
 	if len(parts) < 4 {
-		return nil, bad
+		return sorted{}, bad
 	}
-	at := sorted{TaskCase: &engine.TaskCase{}}
+	at.TaskCase = &engine.TaskCase{}
 	var failed error
 	date := func(text string) (t time.Time) {
 		if text != "" {
@@ -240,24 +270,18 @@ func afterTask(rows []sorted, place, order string) ([]sorted, error) {
 		}
 		return t
 	}
-	var err error
 	at.ID, err = strconv.ParseInt(parts[0], 10, 64)
 	failed = cmp.Or(failed, err)
 	at.Priority, err = strconv.Atoi(parts[2])
 	failed = cmp.Or(failed, err)
 	at.due, at.offered = date(parts[1]), date(parts[3])
 	if failed != nil {
-		return nil, bad
+		return sorted{}, bad
 	}
 	if len(parts) == 5 {
 		at.Route = parts[4]
 	}
-	compare := compareTasks(order)
-	i, found := slices.BinarySearchFunc(rows, at, compare)
-	if found {
-		i++
-	}
-	return rows[i:], nil
+	return at, nil
 }
 
 // with returns the address of the page with some parameters changed: names and values in
@@ -282,13 +306,10 @@ func (x *visit) with(pairs ...string) string {
 // tabTasks says what is on each list, without filters.
 func (x taskDrawing) tabTasks(v *tasksView, cases []*engine.TaskCase) {
 	for _, list := range taskLists() {
-		n, late := 0, 0
+		n := 0
 		for _, c := range cases {
-			if on, due, _ := c.On(list, ""); on {
+			if c.IsOn(list) {
 				n++
-				if !due.IsZero() && !due.After(x.now) {
-					late++
-				}
 			}
 		}
 		t := tab{Label: string(list), Href: pageOf("/dav/Workflow/Worklist/" + string(list)), Count: many(n), Current: list == v.List}
@@ -307,13 +328,17 @@ func (x taskDrawing) tabTasks(v *tasksView, cases []*engine.TaskCase) {
 func (x taskDrawing) chooseTasks(v *tasksView, cases []*engine.TaskCase, order string) {
 	routes, roles := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
-		if on, _, _ := c.On(v.List, ""); !on {
+		if !c.IsOn(v.List) {
 			continue
 		}
-		routes[c.Route] = true
-		for _, t := range c.Tasks {
-			for _, role := range t.Roles {
-				roles[role] = true
+		if !routes[c.Route] {
+			routes[c.Route] = true
+		}
+		for i := range c.Tasks {
+			for _, role := range c.Tasks[i].Roles {
+				if !roles[role] {
+					roles[role] = true
+				}
 			}
 		}
 	}
@@ -350,12 +375,13 @@ func (x *visit) chooser(title, name string, values []string) chooser {
 // ledeOfTasks says how things stand.
 func (x taskDrawing) ledeOfTasks(rows []sorted, list engine.Worklist) template.HTML {
 	late, week := 0, 0
+	next := x.Words.startOf(8)
 	for i := range rows {
 		switch n := rows[i]; {
 		case n.due.IsZero():
 		case !n.due.After(x.now):
 			late++
-		case x.Words.days(n.due) <= 7:
+		case n.due.Before(next):
 			week++
 		}
 	}
@@ -416,19 +442,22 @@ func (x taskDrawing) emptyTasks(v *tasksView) {
 	}
 }
 
-// groupOf returns the group of a case by its date.
-func (x taskDrawing) groupOf(s sorted) int {
-	switch {
-	case s.due.IsZero():
+// grouping returns what tells the group of a case by its date.
+func (x taskDrawing) grouping() func(sorted) int {
+	tomorrow, next := x.Words.startOf(1), x.Words.startOf(8)
+	return func(s sorted) int {
+		switch {
+		case s.due.IsZero():
+			return 3
+		case !s.due.After(x.now):
+			return 0
+		case s.due.Before(tomorrow):
+			return 1
+		case s.due.Before(next):
+			return 2
+		}
 		return 3
-	case !s.due.After(x.now):
-		return 0
-	case x.Words.days(s.due) == 0:
-		return 1
-	case x.Words.days(s.due) <= 7:
-		return 2
 	}
-	return 3
 }
 
 // groupTasks makes the rows of a page into groups, which show their whole number.
@@ -443,7 +472,7 @@ func (x taskDrawing) groupTasks(v *tasksView, all, shown []sorted, order string)
 	}
 	groups := []*taskGroup{{ID: "g1", Title: "Overdue", Late: true}, {ID: "g2", Title: "Today"}, {ID: "g3", Title: "This week"}, {ID: "g4", Title: "Later or without a date"}}
 	counts := make([]int, len(groups))
-	place := func(s sorted) int { return x.groupOf(s) }
+	place := x.grouping()
 	if order != orders()[0] {
 		groups = []*taskGroup{{ID: "g1", Title: v.Sort.Label}}
 		place = func(sorted) int { return 0 }

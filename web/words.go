@@ -25,6 +25,12 @@ func (w words) days(t time.Time) int {
 	return int(day(t).Sub(day(w.now)) / (24 * time.Hour))
 }
 
+// startOf returns when the day begins that is so many days after today.
+func (w words) startOf(days int) time.Time {
+	y, m, d := w.now.In(w.zone).Date()
+	return time.Date(y, m, d+days, 0, 0, 0, 0, w.zone)
+}
+
 // Relative returns how far away the instant is: exactly up to a day, in days up to a
 // week, then the date.
 func (w words) Relative(t time.Time) string {

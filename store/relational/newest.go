@@ -1,8 +1,8 @@
 package relational
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"flowdrive/store"
 )
@@ -17,11 +17,7 @@ const (
 	newestArchivedOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND archived IS NOT NULL AND id < ?2 ORDER BY id DESC LIMIT ?3`
 	newestArchivedOfParty = `SELECT case_id FROM archive_access INDEXED BY archive_by_party WHERE party_id = ?1 AND case_id < ?2 ORDER BY case_id DESC LIMIT ?3`
 
-	// ?3 are states of the life between blanks; the others are filters, off if zero.
-	selectNewest = `
-		SELECT id, state FROM cases WHERE id IN (SELECT value FROM json_each(?1))
-		AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR instr(?3, ' ' || state || ' ') > 0) AND (?4 = '' OR status = ?4)
-		AND (?5 = 0 OR context_id = ?5) AND (?6 = 0 OR parent_id = ?6) ORDER BY id DESC`
+	selectCaseStates = `SELECT id, route_id, state, status, context_id, coalesce(parent_id, 0) FROM cases WHERE id IN (SELECT value FROM json_each(?1))`
 )
 
 // Newest calls take with the cases that the filter selects, from the newest on, below
@@ -32,23 +28,13 @@ func (r caseReader) Newest(f store.NewestFilter, take func([]store.CaseState) (e
 	if before == 0 {
 		before = 1<<63 - 1
 	}
-	states := ""
-	if len(f.States) > 0 {
-		states = " " + strings.Join(f.States, " ") + " "
-	}
 	for {
 		ids, last, err := r.newestBelow(newestSources(f), before)
 		if err != nil {
 			return 0, Failure("read the cases", err)
 		}
 		if len(ids) > 0 {
-			var found []store.CaseState
-			err := r.c.Each(selectNewest, func(scan Scan) error {
-				var one store.CaseState
-				err := scan(&one.ID, &one.State)
-				found = append(found, one)
-				return err
-			}, array(ids), f.RouteID, states, f.Status, int64(f.Context), f.Parent)
+			found, err := r.states(f, ids)
 			if err != nil {
 				return 0, Failure("read the cases", err)
 			}
@@ -65,6 +51,39 @@ func (r caseReader) Newest(f store.NewestFilter, take func([]store.CaseState) (e
 			return 0, nil
 		}
 	}
+}
+
+// states returns those of the cases that pass the filter, the newest first. It reads those
+// that the filter's facts do not have.
+func (r caseReader) states(f store.NewestFilter, ids []int64) (found []store.CaseState, err error) {
+	others := ids
+	if f.Facts != nil {
+		found, others = f.Facts.Recall(ids)
+	}
+	if len(others) > 0 {
+		known := len(found)
+		err := r.c.Each(selectCaseStates, func(scan Scan) error {
+			var one store.CaseState
+			err := scan(&one.ID, &one.RouteID, &one.State, &one.Status, (*int64)(&one.Context), &one.Parent)
+			found = append(found, one)
+			return err
+		}, array(others))
+		if err != nil {
+			return nil, err
+		}
+		if f.Facts != nil {
+			f.Facts.Learn(found[known:])
+		}
+	}
+	found = slices.DeleteFunc(found, func(c store.CaseState) bool { return !passes(&f, &c) })
+	slices.SortFunc(found, func(a, b store.CaseState) int { return cmp.Compare(b.ID, a.ID) })
+	return found, nil
+}
+
+// passes reports whether the filter selects a case that its reader may see.
+func passes(f *store.NewestFilter, c *store.CaseState) bool {
+	return (f.RouteID == 0 || c.RouteID == f.RouteID) && (len(f.States) == 0 || slices.Contains(f.States, c.State)) && (f.Status == "" || c.Status == f.Status) &&
+		(f.Context == 0 || c.Context == f.Context) && (f.Parent == 0 || c.Parent == f.Parent)
 }
 
 // newestBelow returns ids below one that any of the sources yields, the highest first,

@@ -34,7 +34,7 @@ func Statements() map[string]string {
 		"selectLinks": ofKind(store.CalendarLink, selectSecrets), "insertLink": ofKind(store.CalendarLink, insertSecret.query),
 		"touchLink": ofKind(store.CalendarLink, touchSecret), "deleteLink": ofKind(store.CalendarLink, deleteSecret),
 		"newestOfAll": newestOfAll, "newestOfRoute": newestOfRoute, "newestOfParty": newestOfParty, "newestOfCase": newestOfCase, "newestArchived": newestArchived,
-		"newestArchivedOfRoute": newestArchivedOfRoute, "newestArchivedOfParty": newestArchivedOfParty, "selectNewest": selectNewest,
+		"newestArchivedOfRoute": newestArchivedOfRoute, "newestArchivedOfParty": newestArchivedOfParty, "selectCaseStates": selectCaseStates,
 		"selectSessions": selectSessions, "insertSession": insertSession.query, "touchSession": touchSession, "deleteSession": deleteSession,
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit": insertAudit, "selectAuditHead": selectAuditHead, "putAuditHead": putAuditHead,

@@ -1,0 +1,77 @@
+package web
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+)
+
+// TestFirstTasks: pages of a list, one behind the other, are the whole list in its order,
+// as if all of it had been sorted.
+func TestFirstTasks(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	begin := time.Date(2012, 11, 10, 9, 0, 0, 0, time.UTC)
+	rows := make([]sorted, 500)
+	for i := range rows {
+		rows[i] = sorted{TaskCase: &engine.TaskCase{ID: int64(i + 1), Priority: random.IntN(3), Route: []string{"bug", "Bug", "article"}[random.IntN(3)]}, offered: begin.Add(time.Duration(random.IntN(50)) * time.Second)}
+		if n := random.IntN(4); n > 0 {
+			rows[i].due = begin.Add(time.Duration(n) * time.Hour)
+		}
+	}
+	list := func(rows []sorted) (said []int64) {
+		for _, row := range rows {
+			said = append(said, row.ID)
+		}
+		return said
+	}
+	for _, order := range orders() {
+		whole := slices.SortedFunc(slices.Values(rows), compareTasks(order))
+		var paged []sorted
+		place := ""
+		for range len(rows) {
+			at, err := readPlace(place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			some := firstTasks(rows, at, order, 7)
+			if len(some) == 0 {
+				break
+			}
+			paged = append(paged, some...)
+			place = placeOf(some[len(some)-1], order)
+		}
+		if got, want := list(paged), list(whole); !slices.Equal(got, want) {
+			t.Errorf("%s: the pages are %v, want %v", order, got, want)
+		}
+		slices.Reverse(rows) // the order in which they come does not matter
+	}
+}
+
+// TestGroupsOfTasks: the group of a task is that of its day in the reader's zone.
+func TestGroupsOfTasks(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("east", 2*60*60)
+	now := time.Date(2012, 11, 10, 21, 30, 0, 0, time.UTC) // 23:30 there
+	x := taskDrawing{&visit{Words: words{now: now, zone: zone}, now: now}}
+	for due, want := range map[string]int{
+		"2012-11-10T21:30:00Z": 0, "2012-11-10T21:59:59Z": 1, "2012-11-10T22:00:00Z": 2, "2012-11-17T21:59:59Z": 2, "2012-11-17T22:00:00Z": 3, "": 3,
+	} {
+		at, err := time.Parse(time.RFC3339, cmp.Or(due, "0001-01-01T00:00:00Z"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.grouping()(sorted{due: at}); got != want {
+			t.Errorf("what is due %q is in group %d, want %d", due, got, want)
+		}
+	}
+	lede := string(x.ledeOfTasks([]sorted{{due: now.Add(-time.Hour)}, {due: now.Add(time.Hour)}, {due: now.AddDate(0, 0, 9)}}, engine.WorklistOffered))
+	if want := "3 cases wait for you. <b>1 is overdue</b>, 1 is due this week."; !strings.Contains(lede, want) {
+		t.Errorf("the page says %q, want %q", lede, want)
+	}
+}
