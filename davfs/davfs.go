@@ -100,6 +100,8 @@ type request struct {
 	at    address
 	query query
 
+	within folder // of the address, once that was walked to; nil: see folderOf
+
 	overlays *overlays
 
 	// malformed is what is wrong with the query of a PUT, and of a GET in Documents/. It
@@ -211,7 +213,8 @@ func (d *drive) answer(x *request) (*answer, error) {
 // place returns the node that the address names. One that is not built yet is an
 // error for every method (docs/contract/drive.md#1-the-tree).
 func (x *request) place() (node, error) {
-	n, err := x.walk(x.r.Context(), x.at)
+	n, within, err := x.walkWithin(x.r.Context(), x.at)
+	x.within = within
 	if note := x.notShown(); note != nil {
 		if err == nil {
 			_, err = n.stat(x.r.Context())

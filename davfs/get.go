@@ -102,15 +102,24 @@ func (d *drive) getFile(w http.ResponseWriter, x *request, n reader) error {
 	case runs(about.mediaType):
 		header.Set("Content-Disposition", "attachment")
 	}
-	r := x.r.Clone(x.r.Context())
-	r.Header.Del("If-Match") // checked above, so that a form's counters do not matter
-	r.Header.Del("If-Unmodified-Since")
-	prepareRange(r.Header, about.size)
-	http.ServeContent(w, r, "", about.modified, content)
+	http.ServeContent(w, forServeContent(x.r, about.size), "", about.modified, content)
 	if c, checked := content.(interface{ Err() error }); checked && c.Err() != nil {
 		panic(http.ErrAbortHandler) // else a compressed answer would end as if it were whole
 	}
 	return nil
+}
+
+// forServeContent returns the request without the conditions that were checked already,
+// so that a form's counters do not matter, and with its Range as prepareRange has it.
+func forServeContent(r *http.Request, size int64) *http.Request {
+	if r.Header["If-Match"] == nil && r.Header["If-Unmodified-Since"] == nil && r.Header["Range"] == nil {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("If-Match")
+	r.Header.Del("If-Unmodified-Since")
+	prepareRange(r.Header, size)
+	return r
 }
 
 // prepareRange prepares a Range header for http.ServeContent, which refuses

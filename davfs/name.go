@@ -21,6 +21,9 @@ const (
 // path is compared with several names, so that ASCII is compared without making new
 // strings.
 func same(a, b string) bool {
+	if a == b {
+		return true
+	}
 	if isASCII(a) && isASCII(b) {
 		return len(a) == len(b) && strings.EqualFold(a, b)
 	}

@@ -12,17 +12,21 @@ import (
 )
 
 // accountPlaces are the members of "/dav/Account/", the caller's own.
-func accountPlaces(s *scope) []place {
+func accountPlaces(*scope) []place {
 	return []place{
-		{"me.json", meFile{formFile{s, "me.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-			return s.engine.Accounts.Me(ctx, s.by)
-		}}}, true},
-		{"people.json", formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-			return s.engine.Accounts.People(ctx, s.by)
-		}}, true},
-		{"AppPasswords", secretsFolder{s, store.AppPassword, "AppPasswords"}, true},
-		{"CalendarLinks", secretsFolder{s, store.CalendarLink, "CalendarLinks"}, true},
-		{"Sessions", sessionsFolder{s, "Account"}, true},
+		{"me.json", func(s *scope) node {
+			return meFile{formFile{s, "me.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+				return s.engine.Accounts.Me(ctx, s.by)
+			}}}
+		}, true},
+		{"people.json", func(s *scope) node {
+			return formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+				return s.engine.Accounts.People(ctx, s.by)
+			}}
+		}, true},
+		{"AppPasswords", func(s *scope) node { return secretsFolder{s, store.AppPassword, "AppPasswords"} }, true},
+		{"CalendarLinks", func(s *scope) node { return secretsFolder{s, store.CalendarLink, "CalendarLinks"} }, true},
+		{"Sessions", func(s *scope) node { return sessionsFolder{s, "Account"} }, true},
 	}
 }
 

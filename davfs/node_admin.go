@@ -13,18 +13,20 @@ import (
 // far: for others drivePlaces has no such member.
 func adminPlaces(s *scope) []place {
 	places := []place{
-		{"Users", partiesFolder{s, identity.User, "Users"}, true},
-		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
-		{"Holds", holdsFolder{s}, true},
-		{"Audit", auditFolder{s}, true},
-		{"Nodes", nodesFolder{s}, true},
-		{"Sessions", sessionsFolder{s, "Admin"}, true},
-		{"Status.json", formFile{s, "Status.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-			return s.engine.Server.Status(ctx, s.by)
-		}}, true},
+		{"Users", func(s *scope) node { return partiesFolder{s, identity.User, "Users"} }, true},
+		{"Teams", func(s *scope) node { return partiesFolder{s, identity.Team, "Teams"} }, true},
+		{"Holds", func(s *scope) node { return holdsFolder{s} }, true},
+		{"Audit", func(s *scope) node { return auditFolder{s} }, true},
+		{"Nodes", func(s *scope) node { return nodesFolder{s} }, true},
+		{"Sessions", func(s *scope) node { return sessionsFolder{s, "Admin"} }, true},
+		{"Status.json", func(s *scope) node {
+			return formFile{s, "Status.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+				return s.engine.Server.Status(ctx, s.by)
+			}}
+		}, true},
 	}
 	if s.engine.Letters.Kept() {
-		places = append(places, place{"Outbox", lettersFolder{s}, true})
+		places = append(places, place{"Outbox", func(s *scope) node { return lettersFolder{s} }, true})
 	}
 	return places
 }

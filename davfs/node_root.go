@@ -10,17 +10,17 @@ import (
 )
 
 // fixedFolder is a folder whose members do not depend on what is stored.
-// They are made when the folder is read.
 type fixedFolder struct {
 	*scope
 	name   string
 	places func(s *scope) []place
 }
 
-// place is a member of a fixed folder.
+// place is a member of a fixed folder. Its node is made when it is asked for: each
+// request walks through two or three such folders, and needs one member of each.
 type place struct {
 	name   string
-	node   node
+	node   func(s *scope) node
 	listed bool
 }
 
@@ -29,7 +29,7 @@ func (n fixedFolder) stat(context.Context) (*info, error) { return folderInfo(n.
 func (n fixedFolder) child(_ context.Context, name string) (node, error) {
 	for _, p := range n.places(n.scope) {
 		if same(name, p.name) {
-			return p.node, nil
+			return p.node(n.scope), nil
 		}
 	}
 	return nil, absent()
@@ -41,7 +41,7 @@ func (n fixedFolder) list(ctx context.Context) ([]*info, error) {
 		if !p.listed {
 			continue
 		}
-		about, err := p.node.stat(ctx)
+		about, err := p.node(n.scope).stat(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -53,43 +53,58 @@ func (n fixedFolder) list(ctx context.Context) ([]*info, error) {
 // root is "/": it exists so that clients which look at every parent of what
 // they mount find something.
 func (s *scope) root() node {
-	return fixedFolder{s, "", func(s *scope) []place {
-		return []place{{"dav", fixedFolder{s, "dav", drivePlaces}, true}, {attachRoot, attachFolder{s}, true}}
-	}}
+	return fixedFolder{s, "", func(*scope) []place { return rootPlaces }}
+}
+
+var rootPlaces = []place{
+	{"dav", func(s *scope) node { return fixedFolder{s, "dav", drivePlaces} }, true},
+	{attachRoot, func(s *scope) node { return attachFolder{s} }, true},
 }
 
 // drivePlaces are the members of "/dav/".
 func drivePlaces(s *scope) []place {
-	places := []place{{"Workflow", fixedFolder{s, "Workflow", workflowPlaces}, true}}
 	if s.by.Admin() {
-		places = append(places, place{"Admin", fixedFolder{s, "Admin", adminPlaces}, true})
+		return placesOfAdmins
 	}
+	return placesOfUsers
+}
+
+var (
+	placesOfAdmins = placesWith(place{"Admin", func(s *scope) node { return fixedFolder{s, "Admin", adminPlaces} }, true})
+	placesOfUsers  = placesWith()
+)
+
+// placesWith are the members of "/dav/" for everybody, and some more.
+func placesWith(more ...place) []place {
+	places := append([]place{{"Workflow", func(s *scope) node { return fixedFolder{s, "Workflow", workflowPlaces} }, true}}, more...)
 	return append(places,
-		place{documentsRoot, documentsFolder{s}, true},
-		place{"Account", fixedFolder{s, "Account", accountPlaces}, true},
+		place{documentsRoot, func(s *scope) node { return documentsFolder{s} }, true},
+		place{"Account", func(s *scope) node { return fixedFolder{s, "Account", accountPlaces} }, true},
 	)
 }
 
-func workflowPlaces(s *scope) []place {
-	return []place{
-		{readmeName, readmeFile{s}, true},
-		{"Schedule", scheduleFolder{s}, true},
-		{"Routes", routesFolder{s}, true},
-		{"Cases", casesFolder{s}, true},
-		{worklistRoot, fixedFolder{s, worklistRoot, worklistPlaces}, true},
-		{statusRoot, newStatusFolder(s), true},
-		{archiveRoot, archiveFolder{s}, true},
-		{"Calendar", fixedFolder{s, "Calendar", calendarPlaces}, true},
-		{"Schemas", schemasFolder(s), true},
-	}
+func workflowPlaces(*scope) []place { return placesOfWorkflow }
+
+var placesOfWorkflow = []place{
+	{readmeName, func(s *scope) node { return readmeFile{s} }, true},
+	{"Schedule", func(s *scope) node { return scheduleFolder{s} }, true},
+	{"Routes", func(s *scope) node { return routesFolder{s} }, true},
+	{"Cases", func(s *scope) node { return casesFolder{s} }, true},
+	{worklistRoot, func(s *scope) node { return fixedFolder{s, worklistRoot, worklistPlaces} }, true},
+	{statusRoot, newStatusFolder, true},
+	{archiveRoot, func(s *scope) node { return archiveFolder{s} }, true},
+	{"Calendar", func(s *scope) node { return fixedFolder{s, "Calendar", calendarPlaces} }, true},
+	{"Schemas", schemasFolder, true},
 }
 
 // calendarPlaces are the members of "/dav/Workflow/Calendar/", the caller's
 // own.
-func calendarPlaces(s *scope) []place {
-	return []place{{"upcoming.ics", formFile{s, "upcoming.ics", typeCalendar, func(ctx context.Context) (*engine.Resource, error) {
-		return s.engine.Calendars.Upcoming(ctx, s.by)
-	}}, true}}
+func calendarPlaces(*scope) []place {
+	return []place{{"upcoming.ics", func(s *scope) node {
+		return formFile{s, "upcoming.ics", typeCalendar, func(ctx context.Context) (*engine.Resource, error) {
+			return s.engine.Calendars.Upcoming(ctx, s.by)
+		}}
+	}, true}}
 }
 
 const readmeName = "README.txt"

@@ -12,12 +12,12 @@ import (
 // schemasFolder is Workflow/Schemas/: a JSON Schema for every document of the
 // drive, for editors and for those who write programs.
 func schemasFolder(s *scope) node {
-	return fixedFolder{s, "Schemas", func(s *scope) []place {
+	return fixedFolder{s, "Schemas", func(*scope) []place {
 		names := schema.Names()
 		places := make([]place, len(names))
 		for i, name := range names {
 			file := name + ".schema.json"
-			places[i] = place{file, schemaFile{s, name, file}, true}
+			places[i] = place{file, func(s *scope) node { return schemaFile{s, name, file} }, true}
 		}
 		return places
 	}}

@@ -19,14 +19,18 @@ func statusReadOnly() error {
 // statusFolder is Workflow/Status/.
 type statusFolder struct{ fixedFolder }
 
-func newStatusFolder(s *scope) statusFolder {
+func newStatusFolder(s *scope) node {
 	return statusFolder{fixedFolder{s, statusRoot, func(s *scope) []place {
 		var places []place
 		for _, name := range []string{engine.StatusOverview, engine.StatusWeek, engine.StatusLate} {
 			load := func(ctx context.Context) (*engine.StatusFile, error) { return s.engine.Status.Page(ctx, s.by, name) }
-			places = append(places, place{name + textExt, statusFile{s, false, load}, true}, place{name + jsonExt, statusFile{s, true, load}, true})
+			places = append(places,
+				place{name + textExt, func(s *scope) node { return statusFile{s, false, load} }, true},
+				place{name + jsonExt, func(s *scope) node { return statusFile{s, true, load} }, true})
 		}
-		return append(places, place{"schedule", statusEntries{s}, true}, place{"cases", statusCases{s}, true})
+		return append(places,
+			place{"schedule", func(s *scope) node { return statusEntries{s} }, true},
+			place{"cases", func(s *scope) node { return statusCases{s} }, true})
 	}}}
 }
 

@@ -20,10 +20,9 @@ func worklistPlaces(s *scope) []place {
 	}
 	places := make([]place, 0, len(lists)+1)
 	for _, list := range lists {
-		places = append(places, place{string(list), worklistFolder{s, list}, true})
+		places = append(places, place{string(list), func(s *scope) node { return worklistFolder{s, list} }, true})
 	}
-	teams := teamsFolder{s}
-	return append(places, place{teamRoot, teams, len(teams.names()) > 0})
+	return append(places, place{teamRoot, func(s *scope) node { return teamsFolder{s} }, len(teamsFolder{s}.names()) > 0})
 }
 
 const teamRoot = "Team"

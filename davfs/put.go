@@ -127,7 +127,7 @@ func (x *request) reserved() error {
 	if len(x.at.Segments) == 0 {
 		return nil
 	}
-	parent, err := x.walk(x.r.Context(), x.at.parent())
+	parent, err := x.folderOf()
 	if err != nil {
 		return nil //nolint:nilerr // the walk to the whole path says so itself
 	}
@@ -143,6 +143,15 @@ func (x *request) reserved() error {
 		return err
 	}
 	return refusal
+}
+
+// folderOf returns the node of the folder that the address is in. place has walked
+// through it, if there was a way.
+func (x *request) folderOf() (node, error) {
+	if x.within != nil {
+		return x.within, nil
+	}
+	return x.walk(x.r.Context(), x.at.parent())
 }
 
 // unplaced says of a PUT or MKCOL in a folder whose members are given where else it

@@ -117,14 +117,24 @@ type unresolved interface {
 // walk returns the place that the address names. It answers errs.NotFound if the
 // tree can have no such place.
 func (s *scope) walk(ctx context.Context, a address) (node, error) {
+	n, _, err := s.walkWithin(ctx, a)
+	return n, err
+}
+
+// walkWithin does the same, and returns the folder of the place as walk would, or nil if
+// that needs a walk of its own.
+func (s *scope) walkWithin(ctx context.Context, a address) (n node, within folder, err error) {
 	at := s.root()
 	for i, name := range a.Segments {
 		dir, ok := at.(folder)
 		if !ok {
-			var err error
 			if dir, err = folderOfName(ctx, at); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
+		}
+		within = dir
+		if _, other := at.(unresolved); other || !ok {
+			within = nil
 		}
 		next, err := s.scratchChild(ctx, dir, a.Segments[:i], name)
 		if next == nil && err == nil {
@@ -134,14 +144,14 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 			next, err = dir.child(ctx, name)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		at = next
 	}
 	if place, ok := at.(unresolved); ok {
-		return place.resolve(ctx)
+		at, err = place.resolve(ctx)
 	}
-	return at, nil
+	return at, within, err
 }
 
 // absent is the answer for what does not exist and for what is not the

@@ -188,6 +188,13 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// inMemory is what a bytes.Reader can do, and what has one in it: the whole of what is
+// left is written at once, without a buffer in between.
+type inMemory interface {
+	io.WriterTo
+	Len() int
+}
+
 // ofFile returns whether what is read, or at most so much of it, is a file of the
 // operating system.
 func ofFile(src io.Reader) bool {
@@ -223,6 +230,11 @@ func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 			return n, err
 		}
 		x.giveTime()
+		if whole, ok := from.(inMemory); ok && limited != nil && int64(whole.Len()) == size && size == limited.N {
+			m, err := whole.WriteTo(to)
+			n, x.bytes, limited.N = n+m, x.bytes+m, limited.N-m
+			return n, err
+		}
 		m, err := io.CopyN(to, from, size)
 		n, x.bytes = n+m, x.bytes+m
 		if limited != nil {

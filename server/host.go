@@ -36,7 +36,7 @@ func hostOf(header string) string {
 // it was called by.
 func (s *Server) checkHost(x *exchange, r *http.Request) error {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || s.proxies.trust(x.peer) || !addrOf(local.String()).IsLoopback() {
+	if local == nil || s.proxies.trust(x.peer) || !isLoopback(local) {
 		return nil
 	}
 	name := hostOf(r.Host)
@@ -47,4 +47,12 @@ func (s *Server) checkHost(x *exchange, r *http.Request) error {
 		return nil
 	}
 	return errs.New(errs.Misdirected, "This server is not known as %s; call it localhost, or name the host by --public-name or --public-url.", clip(name, 100))
+}
+
+// isLoopback reports whether what the address names is reached from this machine alone.
+func isLoopback(local net.Addr) bool {
+	if tcp, ok := local.(*net.TCPAddr); ok { // as it nearly always is; its text need not be made and read
+		return tcp.IP.IsLoopback()
+	}
+	return addrOf(local.String()).IsLoopback()
 }

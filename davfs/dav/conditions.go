@@ -74,6 +74,9 @@ func ReadConditionsOfGet(h Header) (Conditions, error) {
 // parseDate reads an HTTP date in one of its three forms (RFC 9110, section
 // 5.6.7); zero if it cannot be read.
 func parseDate(text string) time.Time {
+	if text == "" {
+		return time.Time{} // each attempt makes an error, and most requests have no date
+	}
 	for _, form := range [...]string{timeFormat, time.RFC850, time.ANSIC} {
 		if date, err := time.Parse(form, text); err == nil {
 			return date
