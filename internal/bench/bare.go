@@ -213,7 +213,7 @@ func (w *bareWriter) exec(o op) error {
 	}
 	w.args = w.args[:0]
 	for i, arg := range o.args {
-		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: arg})
+		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: given(arg)})
 	}
 	if o.reads {
 		rows, err := s.QueryContext(ctx, w.args)

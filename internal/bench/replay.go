@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The limit writes the rows that the engine writes. What those are is read from
@@ -27,10 +28,17 @@ type caseTable struct {
 	key      string // the column that says which case
 	within   string // the column that tells apart the rows of a case, "" for the case itself
 	numbered string // a column that SQLite fills in, "" for none
+	timed    string // a column with the instant at which the row is written, "" for none
 }
 
 func caseTables() []caseTable {
-	return []caseTable{{"cases", "id", "", ""}, {"case_log", "case_id", "seq", ""}, {"messages", "case_id", "label", "id"}, {"tasks", "case_id", "party_id", ""}}
+	return []caseTable{
+		{name: "cases", key: "id"},
+		{name: "case_log", key: "case_id", within: "seq"},
+		{name: "messages", key: "case_id", within: "label", numbered: "id"},
+		{name: "tasks", key: "case_id", within: "party_id"},
+		{name: "done_tasks", key: "case_id", within: "seq", timed: "time"},
+	}
 }
 
 // columns returns the columns of the table that can be written.
@@ -137,7 +145,11 @@ func (t caseTable) insert(r row) op {
 	places := []string{"?1"}
 	for _, name := range slices.Sorted(maps.Keys(r)) {
 		if name != t.key && name != t.numbered {
-			names, args = append(names, name), append(args, r[name])
+			value := r[name]
+			if name == t.timed {
+				value = present{}
+			}
+			names, args = append(names, name), append(args, value)
 			places = append(places, fmt.Sprintf("?%d", len(args)))
 		}
 	}
@@ -158,6 +170,18 @@ func (t caseTable) update(was, now row) op {
 		}
 	}
 	return op{query: `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + t.key + ` = ?1 AND ` + same + ` = ?2`, args: args}
+}
+
+// present is an argument that is the instant at which its statement runs: rows in the
+// order of time are written beside each other.
+type present struct{}
+
+// given returns what is bound for an argument.
+func given(arg any) any {
+	if _, timed := arg.(present); timed {
+		return time.Now().UnixMilli()
+	}
+	return arg
 }
 
 // bind returns the operations for another case.

@@ -17,6 +17,7 @@ func rowsOfCase(t *testing.T, data string, id int64) map[string][][]any {
 		"log":      `SELECT seq, length(entries) FROM case_log WHERE case_id = ?1 ORDER BY seq`,
 		"messages": `SELECT label, media_type, size, hex(sha256), version, length(content) FROM messages WHERE case_id = ?1 ORDER BY id`,
 		"tasks":    `SELECT party_id, lists FROM tasks WHERE case_id = ?1 ORDER BY party_id`,
+		"done":     `SELECT user_id, seq, action, length(form) FROM done_tasks WHERE case_id = ?1 ORDER BY seq`,
 		"access":   `SELECT party_id FROM case_access WHERE case_id = ?1 ORDER BY party_id`,
 	} {
 		out[name] = dump(t, data, query, id)

@@ -121,7 +121,11 @@ func (r *run) limitOfShared(ctx context.Context, server *pgtest.Server, undo *cl
 func pipelined(ctx context.Context, c *pgx.Conn, ops []op) error {
 	var batch pgx.Batch
 	for _, o := range ops {
-		queued := batch.Queue(strings.ReplaceAll(o.query, "?", "$"), o.args...)
+		args := make([]any, len(o.args))
+		for i, arg := range o.args {
+			args[i] = given(arg)
+		}
+		queued := batch.Queue(strings.ReplaceAll(o.query, "?", "$"), args...)
 		if o.reads {
 			queued.Query(func(rows pgx.Rows) error {
 				for rows.Next() {
