@@ -46,6 +46,15 @@ func TestBrowserBoard(t *testing.T) {
 	}
 	w.stop("moved")
 
+	w.expect("409")
+	w.then(`(f => { f.elements.case.value = "19"; f.elements.from.value = "open"; f.elements.to.value = "closed"; f.requestSubmit(); })(document.querySelector("#move"))`)
+	w.expect("")
+	if got := w.text("main"); !strings.Contains(got, `No action of yours leads from "open" to "closed" now.`) || !eval[bool](w, `document.querySelector('[data-state="open"] #c19') !== null`) {
+		t.Errorf("a move that is forced: %q", got)
+	}
+	w.stop("a move that is forced")
+
+	w.visit("/routes/bug/board")
 	eval[bool](w, `document.querySelector("#c19").focus(), true`)
 	key(" ")
 	w.stop("lifted")
@@ -61,11 +70,17 @@ func TestBrowserBoard(t *testing.T) {
 	key(" ")
 	w.until(`document.querySelector('[data-state="resolved"] #c19')`)
 
+	w.visit("/routes/expense/board?do=move&case=17")
+	w.stop("asked")
 	w.visit("/routes/expense/board")
 	drag("#c17", `[data-state="refused"]`)
 	w.until(`location.pathname === "/cases/17" && document.querySelector("[name=resolution]")`)
-	w.visit("/routes/expense/board?do=move&case=17")
-	w.stop("asked")
+	eval[bool](w, `document.querySelector("[name=resolution][value=receipt]").click(), true`)
+	w.send("#c-comment")
+	w.visit("/routes/expense/board")
+	if !eval[bool](w, `document.querySelector('[data-state="refused"] #c17') !== null`) {
+		t.Errorf("refused with a resolution, the board is %q", w.text("#board"))
+	}
 
 	phone := g.open(t, 390)
 	phone.visit("/routes/bug/board")

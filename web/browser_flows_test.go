@@ -111,7 +111,12 @@ func TestBrowserFlows(t *testing.T) {
 	}{
 		{"flow 6 a refused form", flowRefused},
 		{"flow 7 to 9 others accept and delegate", flowOthers},
+		{"flow 10 a deputy", flowDeputy},
+		{"flow 11 several at once", flowSeveral},
 		{"flow 12 a change while one types", flowTyping},
+		{"flow 13 three vote", flowVote},
+		{"flow 14 four eyes", flowFourEyes},
+		{"flow 15 the date of a timer", flowTimer},
 		{"flow 16 suspended until a date", flowSuspended},
 		{"flow 20 start with a file", flowStartWithFile},
 		{"flow 21 the start form", flowStartForm},
@@ -123,10 +128,14 @@ func TestBrowserFlows(t *testing.T) {
 		{"flow 32 an app password", flowAppPassword},
 		{"flow 33 a stopped server", flowStopped},
 		{"flow 34 without script", flowWithoutScript},
+		{"flow 34 more without script", flowMoreWithoutScript},
 		{"flow 35 by keys alone", flowKeys},
+		{"flow 35 a board and an entry by keys", flowKeysOnBoard},
 		{"flow 36 zoom", flowZoom},
 		{"flow 38 a case of others", flowOfOthers},
+		{"flow 39 many tasks", flowManyTasks},
 		{"flow 40 hostile texts", flowHostile},
+		{"flow 40 hostile fields", flowHostileFields},
 		{"every new page", flowNewPages},
 		{"flow 37 a session that ends", flowSessionEnds},
 	} {
@@ -172,6 +181,12 @@ func flowOthers(t *testing.T, s *stage) {
 	s.cy.visit("/tasks?q=seven")
 	if got := s.cy.text("#t" + id); !strings.Contains(got, "Accept") {
 		t.Errorf("delegated, the row says %q", got)
+	}
+	for user, others := range map[string]*window{"ann": s.ann, "bob": s.bob} { // to cy alone
+		others.visit("/tasks?q=seven")
+		if got := others.text("#t" + id); got != "" {
+			t.Errorf("delegated, %s has %q", user, got)
+		}
 	}
 }
 

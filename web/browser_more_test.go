@@ -216,23 +216,42 @@ func flowStopped(t *testing.T, s *stage) {
 	}
 }
 
+// withoutScript opens a window that runs no script of pages.
+func (g *rig) withoutScript(t *testing.T, width int64) *window {
+	t.Helper()
+	w := g.open(t, width)
+	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// plainly does something that leads to another page, in a window without script.
+func (w *window) plainly(do string) {
+	w.t.Helper()
+	eval[bool](w, `document.documentElement.dataset.before = "1", (() => { `+do+`; return true; })()`)
+	w.until(`!document.documentElement.dataset.before && document.readyState === "complete"`)
+}
+
+// plain sends the form that an element is in by one of its buttons, without script.
+func (w *window) plain(selector, button string) {
+	w.t.Helper()
+	w.plainly(fmt.Sprintf(`const f = document.querySelector(%q).closest("form"); f.requestSubmit(f.querySelector(%q))`, selector, button))
+}
+
+// fill writes into a field without telling the page.
+func (w *window) fill(selector, value string) {
+	w.t.Helper()
+	eval[bool](w, fmt.Sprintf(`document.querySelector(%q).value = %q, true`, selector, value))
+}
+
 // flowWithoutScript: what is essential works without script.
 func flowWithoutScript(t *testing.T, s *stage) {
 	claim := s.start(t, "bob", `{"route": "expense", "title": "Flow thirty-four", "xattrDict": {"amount": 1240}}`)
 	task := s.start(t, "sam", `{"route": "article", "title": "Flow thirty-four too"}`)
-	w := s.open(t, 390)
-	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
-		t.Fatal(err)
-	}
-	main := func(selector string) {
-		t.Helper()
-		eval[bool](w, fmt.Sprintf(`document.documentElement.dataset.before = "1", (f => (f.requestSubmit(f.querySelector("button.main-act")), true))(document.querySelector(%q).closest("form"))`, selector))
-		w.until(`!document.documentElement.dataset.before && document.readyState === "complete"`)
-	}
-	fill := func(selector, value string) {
-		t.Helper()
-		eval[bool](w, fmt.Sprintf(`document.querySelector(%q).value = %q, true`, selector, value))
-	}
+	w := s.withoutScript(t, 390)
+	main := func(selector string) { w.plain(selector, "button.main-act") }
+	fill := w.fill
 	w.visit("/cases/" + claim + "?open=refuse") // 1: the log-in leads on
 	fill("#u", "ann")
 	fill("#p", password)
@@ -284,12 +303,7 @@ func flowWithoutScript(t *testing.T, s *stage) {
 func flowKeys(t *testing.T, s *stage) {
 	id := s.start(t, "sam", `{"route": "bug", "title": "Flow thirty-five"}`)
 	w := s.cy
-	seen := func(where string) {
-		t.Helper()
-		if got := eval[string](w, `(e => e === document.body ? "nothing" : getComputedStyle(e).outlineStyle === "none" && getComputedStyle(e).boxShadow === "none" && getComputedStyle(e.parentElement).boxShadow === "none" && !e.matches("#refused, h2") ? e.outerHTML.slice(0, 200) : "")(document.activeElement)`); got != "" {
-			t.Errorf("%s: the focus is not seen, on %s", where, got)
-		}
-	}
+	seen := w.seesFocus
 	w.visit("/tasks?sort=newest")
 	w.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	w.until(`document.activeElement.matches("dialog[open] input")`)

@@ -205,7 +205,7 @@ func TestBrowserLogIn(t *testing.T) {
 		for range 5 {
 			w.logIn("bob", "wrong")
 		}
-		if said := w.text("#refused"); !strings.Contains(said, "Wait") {
+		if said := w.text("#refused"); !strings.Contains(said, "Wait") || !strings.ContainsAny(said, "123456789") {
 			t.Errorf("after six wrong log-ins the page says %q", said)
 		}
 		w.visit("/cases/17")
