@@ -58,6 +58,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	hs := newHTTPServer(s.Handler(), s.connections, s.config.Log)
+	hs.HTTP2 = receiving(s.config.Memory)
 	hs.TLSConfig = s.config.TLS
 	hs.BaseContext = func(net.Listener) context.Context { return base }
 	bounds := bounds{s.connections, s.config.TLS}
@@ -95,6 +96,25 @@ func newHTTPServer(handler http.Handler, connections *connections, errors zerolo
 		ConnState:         connections.stateChanged,
 		ErrorLog:          plainLog(errors),
 	}
+}
+
+// Bounds of what HTTP/2 takes of bodies before they are read.
+const (
+	leastWindow    = 1 << 20
+	mostWindow     = 4<<20 - 1 // the most that net/http allows
+	windowsInTotal = 32        // that are as much as the room of all requests
+)
+
+// receiving returns how much of a body a client may send over HTTP/2 before it is read:
+// for each round trip it waits once for so much. One stream may fill the window of its
+// connection, since most clients send one body at a time. What is in the windows is not
+// weighed (docs/contract/drive.md#memory).
+func receiving(m *Memory) *http.HTTP2Config {
+	window := int64(mostWindow)
+	if m != nil {
+		window = min(max(m.total/windowsInTotal, leastWindow), mostWindow)
+	}
+	return &http.HTTP2Config{MaxReceiveBufferPerConnection: int(window), MaxReceiveBufferPerStream: int(window)}
 }
 
 // plainLog returns a log for the library.

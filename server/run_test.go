@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/binary"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -445,6 +446,74 @@ func TestTLS(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestReceivingWindows: a client that speaks HTTP/2 is told at once how much of a body it may
+// send before that is read, as much as fits the memory.
+func TestReceivingWindows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writeCertificate(t, certFile, keyFile, "windows")
+	certificate, err := LoadCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		memory *Memory
+		want   uint32
+	}{{nil, mostWindow}, {NewMemory(16 << 20), leastWindow}, {NewMemory(80 << 20), 2560 << 10}, {NewMemory(1 << 30), mostWindow}} {
+		x := newRig(t, func(c *Config) { c.TLS, c.Memory = certificate.TLSConfig(), test.memory })
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := x.running(t, l)
+		stream, connection := windowsOf(t, l.Addr().String())
+		if stream != test.want || connection != test.want {
+			t.Errorf("%d for a stream, %d for a connection; want %d", stream, connection, test.want)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// windowsOf returns the windows that the server opens for a stream and for a connection, as
+// it says in its first frames (RFC 9113, sections 4.1, 6.5 and 6.9).
+func windowsOf(t *testing.T, addr string) (stream, connection uint32) {
+	t.Helper()
+	const settings, windowUpdate, initialWindow, before = 4, 8, 4, 65535
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}} //nolint:gosec // the certificate is made here
+	conn, err := dialer.DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"); err != nil {
+		t.Fatal(err)
+	}
+	for stream == 0 || connection == 0 {
+		var head [9]byte
+		if _, err := io.ReadFull(conn, head[:]); err != nil {
+			t.Fatal(err)
+		}
+		payload := make([]byte, binary.BigEndian.Uint32(head[:4])>>8)
+		if _, err := io.ReadFull(conn, payload); err != nil {
+			t.Fatal(err)
+		}
+		switch of := binary.BigEndian.Uint32(head[5:]); {
+		case head[3] == windowUpdate && of == 0:
+			connection = before + binary.BigEndian.Uint32(payload)
+		case head[3] == settings:
+			for ; len(payload) > 0; payload = payload[6:] {
+				if binary.BigEndian.Uint16(payload) == initialWindow {
+					stream = binary.BigEndian.Uint32(payload[2:])
+				}
+			}
+		}
+	}
+	return stream, connection
 }
 
 func writeCertificate(t *testing.T, certFile, keyFile, name string) {
