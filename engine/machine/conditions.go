@@ -24,7 +24,7 @@ func (d expressions) scope(actor string) *expr.Values {
 	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
 		d.scoped = c.ID
 		*v = expr.Values{
-			Now: d.now, Message: d.message, TooLong: d.unseen, Input: labelInput, Cost: v.Cost, Budget: d.budget(), Actions: len(d.route.Actions),
+			Now: d.now, Message: d.message, TooLong: d.unseen, Instead: d.instead, Input: labelInput, Cost: v.Cost, Budget: d.budget(), Actions: len(d.route.Actions),
 			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
 			Timers: len(d.route.Timers), TimerAt: func(i int) string { return d.route.Timers[i].Name }, Timer: d.timer,
 		}
@@ -145,6 +145,24 @@ func (d expressions) message(name string) *document.Node {
 func (d expressions) unseen(name string) bool {
 	content, known := d.content(name)
 	return known && content == nil && d.tooLong(name)
+}
+
+// instead says what a message is of which expressions see nothing because it is not JSON,
+// and how it begins; "" for any other.
+func (d expressions) instead(name string) string {
+	const most = 40 // bytes of it that are shown
+	content, known := d.content(name)
+	if !known || content == nil || d.message(name) != nil {
+		return ""
+	}
+	if len(content) == 0 {
+		return "empty"
+	}
+	kind := cmp.Or(d.typeOf(name), "a text")
+	if len(content) <= most {
+		return fmt.Sprintf("%s: %q", kind, content)
+	}
+	return fmt.Sprintf("%s that begins with %q", kind, content[:most])
 }
 
 // content returns the content of a message as this event wrote it, else as it is

@@ -380,6 +380,40 @@ actions:
 	}
 }
 
+// TestMessagesThatAreNotJSON: who looks into a message that is not JSON is told what it is
+// instead; who asks whether there is one is told that there is none.
+func TestMessagesThatAreNotJSON(t *testing.T) {
+	t.Parallel()
+	long := "It is a long story, " + strings.Repeat("and it goes on, ", 100)
+	for content, want := range map[string]string{
+		"forty-two":     `go guard of "go" could not be evaluated: the message "answer" is not JSON, but a text: "forty-two"; `,
+		"\xff\x00":      `go guard of "go" could not be evaluated: the message "answer" is not JSON, but a text: "\xff\x00"; `,
+		long:            `go guard of "go" could not be evaluated: the message "answer" is not JSON, but a text that begins with "It is a long story, and it goes on, and "; `,
+		`{"yes": true}`: `go guard of "go" could not be evaluated: no such key: ok; `,
+		"null":          `go guard of "go" could not be evaluated: no such key: answer; `,
+		`{"ok": true}`:  "",
+	} {
+		p := newPlay(t, parsed(t, `
+states: {a: {type: start}}
+actions:
+  begin: {trigger: init}
+  go: {in: [a], allowed: everyone, guard: message.answer.ok}
+  else: {in: [a], allowed: everyone, guard: 'has(message.answer) || "answer" in message'}
+`))
+		p.messages["answer"] = []byte(content)
+		if err := p.do("start"); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, w := range p.c.Warnings {
+			got += w.Timer + " " + w.Text + "; "
+		}
+		if got != want {
+			t.Errorf("%.40q: %s\nwant %s", content, got, want)
+		}
+	}
+}
+
 // TestTaskFormOfForm: what a performer is asked for is shown.
 func TestTaskFormOfForm(t *testing.T) {
 	t.Parallel()

@@ -324,13 +324,14 @@ func (p *Program) eval(v *Values) (ref.Val, error) {
 			return nil, err
 		}
 	}
+	v.unread = v.unread[:0]
 	out, details, err := program.Eval(&activation{values: v})
 	const least = 10 // what an evaluation costs that does nothing
 	if v.Cost += least; details != nil && details.ActualCost() != nil {
 		v.Cost += *details.ActualCost() * MaxCost / limit // the additional cost of children is not counted
 	}
 	if err != nil {
-		return nil, err
+		return nil, v.explained(err)
 	}
 	if out == nil || types.IsUnknownOrError(out) {
 		return nil, errors.New("yields nothing")

@@ -40,6 +40,12 @@ func testValues(tb testing.TB) *Values {
 			}
 			return n
 		},
+		Instead: func(name string) string {
+			if name == "plain" {
+				return `text/plain: "Hello"`
+			}
+			return ""
+		},
 		Actions: 2, Action: func(i int) string { return testNames().Actions[i] },
 		Task: func(name string) (Task, bool) {
 			if name == "approve" {
@@ -167,6 +173,8 @@ func TestErrorsAreValues(t *testing.T) {
 		"string(dyn(xattr)) == ''":      "no such overload",
 		"xattr.who":                     "must be true or false, not of type string",
 		"message.x.y == 1":              "no such key: x",
+		"message.plain.y == 1":          `the message "plain" is not JSON, but text/plain: "Hello"`,
+		"message.answer.x == 1":         "no such key: x",
 		"[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, a+b+c+d > 0))))": "cost limit",
 	} {
 		p, faults := Compile(source, Truth, testNames())

@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"cel.dev/cel-go/common/types"
@@ -21,6 +24,7 @@ type Values struct {
 	Now      time.Time
 	Message  func(label string) *document.Node // of JSON; nil: none
 	TooLong  func(label string) bool           // reports whether there is a message that cannot be seen; nil: none
+	Instead  func(label string) string         // what a message is that is not JSON, in words; "" for one that is, and for none; nil: none
 	Input    string                            // the label of the input message
 	Actions  int                               // how many actions the route has
 	Action   func(i int) string                // their names, in order of definition
@@ -34,6 +38,8 @@ type Values struct {
 	// Cost is what evaluations over these values have cost so far; with a
 	// Budget they fail once it is used up.
 	Cost, Budget uint64
+
+	unread []string // labels that the evaluation has looked up in vain
 }
 
 // Case is what an expression sees of its case.
@@ -137,6 +143,9 @@ func (v *Values) messages() ref.Val {
 				return nil, false
 			}
 			value := v.messageValue(key)
+			if value == types.NullValue {
+				v.unread = append(v.unread, key)
+			}
 			return value, value != types.NullValue
 		},
 	}
@@ -150,6 +159,19 @@ func (v *Values) messageValue(label string) ref.Val {
 		return types.NewErr("the message %q is too long for expressions", label)
 	}
 	return jsonValue(n)
+}
+
+// explained says of a message that is there and is not JSON that it is not: an expression
+// sees none, and would only say that there is no such key.
+func (v *Values) explained(err error) error {
+	label, missing := strings.CutPrefix(err.Error(), "no such key: ")
+	if !missing || v.Instead == nil || !slices.Contains(v.unread, label) {
+		return err
+	}
+	if instead := v.Instead(label); instead != "" {
+		return fmt.Errorf("the message %q is not JSON, but %s", label, instead)
+	}
+	return err
 }
 
 func (v *Values) tasks() ref.Val {
