@@ -40,7 +40,7 @@ const (
 	areas
 )
 
-// areaNames are the values of the label "route".
+// areaNames are the values of the label "area".
 var areaNames = [areas]string{
 	areaOther: "other", areaRoot: "/", areaDrive: "/dav", areaWorkflow: "/dav/Workflow", areaSchedule: "/dav/Workflow/Schedule",
 	areaRoutes: "/dav/Workflow/Routes", areaCases: "/dav/Workflow/Cases", areaWorklist: "/dav/Workflow/Worklist",
@@ -146,7 +146,7 @@ func newMetrics(registry *prometheus.Registry, s *Server) (*metrics, error) {
 		Name:    "flowdrive_http_request_duration_seconds",
 		Help:    "Time from a request's head to the end of its answer.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
-	}, []string{"method", "route", "code"})}
+	}, []string{"method", "area", "code"})}
 	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "flowdrive_http_requests_in_flight",
 		Help: "Requests that have no complete answer yet.",

@@ -199,7 +199,7 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]map[string]bool{"reason": set("wrong", "throttled"), "limit": set("rate-per-user", "rate-per-address"), "method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "route": set(
+	want := map[string]map[string]bool{"reason": set("wrong", "throttled"), "limit": set("rate-per-user", "rate-per-address"), "method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "area": set(
 		"/", "/dav", "/dav/Workflow", "/dav/Workflow/Schedule", "/dav/Workflow/Routes", "/dav/Workflow/Cases", "/dav/Workflow/Worklist", "/dav/Workflow/Archive",
 		"/dav/Documents", "/dav/Account", "/dav/Admin", "/healthz", "/clock", "/attachfs", "/calendar", "pages", "/events", "/openapi.json", "other")}
 	if diff := cmp.Diff(want, seen); diff != "" {
