@@ -83,10 +83,10 @@ func TestParties(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	entries := []LogEntry{
-		{Seq: 1, Time: startOfTests(), Kind: LogAction, Action: new("resolve"), Actor: new("sam"), OnBehalfOf: new("ann"), From: new("open"), To: new("resolved"), Comment: new("by\nhand\u2028x"), Trigger: new(ByUser), Text: "Resolved"},
+		{Seq: 1, Time: startOfTests(), Kind: LogAction, Action: new("resolve"), Actor: new("sam"), OnBehalfOf: new("ann"), From: new("open"), To: new("resolved"), Resolution: new("fixed"), Comment: new("by\nhand\u2028x"), Trigger: new(ByUser), Text: "Resolved"},
 		{Seq: 2, Time: startOfTests().Add(time.Second / 2), Kind: LogAction, Action: new("tick"), Trigger: new(ByAuto), Text: "Tick"},
 	}
-	const text = "2012-11-09T12:34:56Z sam for ann Resolved (open → resolved): by hand x\n2012-11-09T12:34:56Z - Tick\n"
+	const text = "2012-11-09T12:34:56Z sam for ann Resolved (open → resolved) [fixed]: by hand x\n2012-11-09T12:34:56Z - Tick\n"
 	if got := string(LogText(entries)); got != text {
 		t.Errorf("log.txt\n got %s\nwant %s", got, text)
 	}

@@ -64,10 +64,10 @@ func appendEntry(dst []byte, e *LogEntry) []byte {
 
 // LogText returns the entries as log.txt shows them, a line each:
 //
-//	2012-11-09T12:34:56Z sam Resolved (open → resolved): by hand
+//	2012-11-09T12:34:56Z sam Resolved (open → resolved) [fixed]: by hand
 //
-// If there is no actor, "-" stands for it. Line breaks in what people wrote become
-// blanks.
+// "fixed" is the resolution. If there is no actor, "-" stands for it. Line breaks in what
+// people wrote become blanks.
 func LogText(entries []LogEntry) []byte {
 	var b []byte
 	for i := range entries {
@@ -84,6 +84,9 @@ func LogText(entries []LogEntry) []byte {
 		}
 		b = appendLine(append(b, ' '), e.Text)
 		b = appendMove(b, e.From, e.To)
+		if e.Resolution != nil {
+			b = append(appendLine(append(b, " ["...), *e.Resolution), ']')
+		}
 		if e.Comment != nil {
 			b = appendLine(append(b, ": "...), *e.Comment)
 		}
