@@ -91,6 +91,16 @@ func (c *Client) PutRoute(ctx context.Context, file string, document []byte, o P
 	return putForForm[Route](ctx, c, o.request(routes+file, document))
 }
 
+// KeepScenario keeps a scenario, as "bug.scenario.yaml", for the user, without playing it with
+// the route as it is stored: it is played when the user next stores the route, and both are
+// stored if it holds. So a route and its scenario can change in ways that only fit together.
+func (c *Client) KeepScenario(ctx context.Context, file string, document []byte) error {
+	r := PutOptions{}.request(routes+file, document)
+	r.query.Set("waits", "1")
+	_, err := putForForm[Route](ctx, c, r)
+	return err
+}
+
 // StateType returns the type that the state of a case has in its route now: normal, complete,
 // denied, cancelled or failed. It is empty if the case is in no state, or if the user may not
 // see the route.

@@ -170,6 +170,7 @@ type Scenarios interface {
 	Scenario(ctx context.Context, by identity.Principal, route string) (*engine.Resource, error)
 	Scenarios(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
 	PutScenario(ctx context.Context, req engine.Request, route string, yaml bool, body []byte) (*engine.Outcome, error)
+	KeepScenario(ctx context.Context, req engine.Request, route string, yaml bool, body []byte) (*engine.Outcome, error)
 	DeleteScenario(ctx context.Context, req engine.Request, route string) error
 	MoveScenario(ctx context.Context, req engine.Request, route, to string, overwrite bool) (*engine.Outcome, error)
 }

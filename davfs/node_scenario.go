@@ -80,9 +80,18 @@ func (n scenarioFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error
 	return n.about(r), contentOf(r.Source), nil
 }
 
-func (n scenarioFile) putRules() putRules { return putRules{illegal: n.illegal()} }
+func (n scenarioFile) putRules() putRules {
+	return putRules{parameters: []string{"waits"}, illegal: n.illegal()}
+}
 
 func (n scenarioFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	waits, err := in.query.flag("waits")
+	if err != nil {
+		return nil, err
+	}
+	if waits {
+		return n.engine.Scenarios.KeepScenario(ctx, req, n.route, n.yaml(), in.data)
+	}
 	return n.engine.Scenarios.PutScenario(ctx, req, n.route, n.yaml(), in.data)
 }
 
@@ -108,6 +117,27 @@ func (p *putRequest) noteWaiting(o *engine.Outcome) {
 	text += "A scenario is called as its route is, with .scenario before the ending: travel.scenario.yaml beside travel.yaml. If the name is wrong, rename the file.\n\n"
 	text += "This note is deleted after a day, or once there is such a route.\n"
 	p.keepRefusal(p.request, scratch.Refusal{Name: engine.WaitingNote(n.route).Name, Reasons: text}, p.at)
+}
+
+// keepForRoute keeps a scenario that a mounting client has saved before the route that it goes
+// with: who has two files can save only one at a time. The refusal says so. Script clients ask
+// for it by ?waits.
+func (p *putRequest) keepForRoute(refusal error) error {
+	n, is := p.target.(scenarioFile)
+	e, broken := errors.AsType[*errs.Error](refusal)
+	if !is || !p.mounted() || p.dryRun || !broken || e.Kind != errs.ScenarioBroken {
+		return refusal
+	}
+	out, err := n.engine.Scenarios.KeepScenario(p.r.Context(), engine.Request{By: p.by, Now: p.wall}, n.route, n.yaml(), p.in.data)
+	if err != nil {
+		return errors.Join(refusal, err)
+	}
+	if !out.Changed {
+		return refusal
+	}
+	told := *e
+	told.Detail = "The scenario is kept for you all the same: save the route that it goes with, and both are stored if the story holds. " + e.Detail
+	return &told
 }
 
 // meantScenario says in the refusal of a route which has the steps of a scenario how the

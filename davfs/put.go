@@ -61,6 +61,7 @@ func (d *drive) put(x *request) (*answer, error) {
 	}
 	a, err := p.run()
 	if err != nil {
+		err = p.keepForRoute(err)
 		d.keepUnsaved(x, p, err)
 	}
 	if err != nil && p.rememberRefused(x.r.Context(), err) {

@@ -64,10 +64,13 @@ type routeChange struct {
 	created  bool
 	changed  bool            // anything is to be stored at all
 	scenario *store.Scenario // beside it after the change, nil for none
-	beside   *store.Scenario // as it was decided on
+	beside   *store.Scenario // its own, as it was decided on
+	waiting  *store.Scenario // the caller's, likewise
 	played   *Played         // nil: it was not played
 	base     int64           // version it was decided on, 0 for a new route
 	baseETag string          // of the source that it was decided on
+
+	stillWaits bool // what the caller has waiting does not hold, and waits on
 }
 
 func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
@@ -312,6 +315,12 @@ func (c *routeChange) outcome(req Request) *Outcome {
 	out.Form, out.FormETag = shownRoute(&c.stored, c.scenario, "")
 	if c.scenario != nil && c.played == nil {
 		out.Warnings = append(out.Warnings, unplayed)
+	}
+	switch {
+	case c.stillWaits:
+		out.Warnings = append(out.Warnings, "The scenario that waits for this route does not hold with it, and goes on waiting; the one in force does.")
+	case c.scenario != nil && c.beside != nil && c.scenario.ID != c.beside.ID:
+		out.Warnings = append(out.Warnings, "The scenario that waited for this route is in force now; the one before is in .history/.")
 	}
 	if req.DryRun && c.played != nil {
 		out.Report, _ = shownRoute(&c.stored, c.scenario, c.played.Log)

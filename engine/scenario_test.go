@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"flowdrive/engine"
 	"flowdrive/internal/document"
@@ -152,6 +153,71 @@ func TestScenarioWaits(t *testing.T) {
 	sam.mustPutRoute("later", "title: Two\n"+plainStates)
 	form().wants("scenario/version", "2", "scenario/steps", "2")
 	same(t, "plays of the same story", p.plays-plays, 1)
+}
+
+// TestScenarioWaitsForTheNextVersion: a scenario that is kept for the next version of its route is
+// stored with that, in one unit, if it holds; the one in force counts if it does not.
+func TestScenarioWaitsForTheNextVersion(t *testing.T) {
+	t.Parallel()
+	w, _ := stage(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	const head = "access: {read: [ann, bob], admin: [ann]}\n"
+	put := func(u user, title string) (*engine.Outcome, error) {
+		return w.Routes.PutRoute(t.Context(), u.request(nil), "mine", true, []byte(head+"title: "+title+"\n"+plainStates))
+	}
+	keep := func(u user, wants string, options ...option) (*engine.Outcome, error) {
+		return w.Scenarios.KeepScenario(t.Context(), u.request(options), "mine", true, []byte("wants: "+wants+"\n"))
+	}
+	title := func() string {
+		return strings.Trim(w.form(try(w.Routes.Route(t.Context(), sam.by(), "mine")).must(w, "the route").Form).get("title"), `"`)
+	}
+	try(put(sam, "One")).must(w, "the route")
+	sam.mustPutScenario("mine", "One")
+	_, err := put(sam, "Two")
+	w.refused(err, errs.ScenarioBroken)
+	_, err = sam.putScenario("mine", "Two")
+	w.refused(err, errs.ScenarioBroken)
+
+	out := try(keep(sam, "Two")).must(w, "the scenario that waits")
+	if !out.Created || len(out.Warnings) != 1 || out.ETag != "" {
+		t.Errorf("kept: %+v", out)
+	}
+	same(t, "in force", sam.scenario("mine"), "wants: One")
+	_, err = put(ann, "Two") // it is sam's alone
+	w.refused(err, errs.ScenarioBroken)
+	_, err = put(sam, "Three")
+	w.refused(err, errs.ScenarioBroken)
+	same(t, "after refusals", sam.scenario("mine")+", "+title(), "wants: One, One")
+
+	out = try(put(sam, "One")).must(w, "a route with which only the one in force holds")
+	if n := len(out.Warnings); n == 0 || !strings.Contains(out.Warnings[n-1], "goes on waiting") {
+		t.Errorf("warned: %q", out.Warnings)
+	}
+	out = try(put(sam, "Two")).must(w, "both")
+	if n := len(out.Warnings); n == 0 || !strings.Contains(out.Warnings[n-1], "is in force now") {
+		t.Errorf("warned: %q", out.Warnings)
+	}
+	w.form(out.Form).wants("title", `"Two"`, "scenario/version", "2", "scenario/result", `"holds"`)
+	same(t, "both", ann.scenario("mine")+", "+title(), "wants: Two, Two")
+	if past := names(try(w.History.History(t.Context(), sam.by(), store.FolderRoutes)).must(w, "the history"), nil); !strings.Contains(past, " mine.scenario.yaml") {
+		t.Errorf("the scenario before is not kept: %s", past)
+	}
+
+	// What is in force already, or is there without its route, needs not be kept apart.
+	same(t, "the same again", try(keep(sam, "Two")).must(w, "the same again").Changed, false)
+	try(w.Scenarios.KeepScenario(t.Context(), sam.request(nil), "later", true, []byte("wants: x\n"))).must(w, "without a route")
+	same(t, "without a route", sam.scenario("later"), "wants: x")
+
+	// An older one gives way, as it always did; a dry run keeps none.
+	try(keep(ann, "Three", dryRun())).must(w, "a dry run")
+	_, err = put(ann, "Three")
+	w.refused(err, errs.ScenarioBroken)
+	try(keep(ann, "Three")).must(w, "of ann")
+	w.advance(time.Second)
+	sam.mustPutScenario("mine", "title")
+	try(put(ann, "Three")).must(w, "of ann")
+	same(t, "the later one", ann.scenario("mine"), "wants: title")
+	w.refused(try(keep(w.as("bob"), "Two")).err, errs.NotAllowed)
 }
 
 // TestScenarioOfMisspeltRoute: a script is told which route it may have meant.

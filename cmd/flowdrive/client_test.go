@@ -262,6 +262,7 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	k.ok("PutRoute", err)
 	_, err = k.PutRoute(ctx, "lamp.scenario.yaml", []byte("as: admin\nsteps: [{start: {title: A}, expect: {status: a}}]\n"), flow.PutOptions{})
 	k.ok("PutRoute", err)
+	k.ok("KeepScenario", k.KeepScenario(ctx, "lamp.scenario.yaml", []byte("as: admin\nsteps: [{start: {title: A}, expect: {status: b}}]\n")))
 	_, err = k.Route(ctx, "lamp")
 	k.ok("Route", err)
 	if _, file, err := k.RouteSource(ctx, "lamp"); err != nil || file != "lamp.yaml" {

@@ -148,6 +148,16 @@ func TestReplay(t *testing.T) {
 			PUT @/nightly.json > {"route": "collector", "type": "interval", "days": 1} = 201
 			GET @/nightly.json = 200 ~ "days": 1`},
 		{"Office saves by two names", "Microsoft Office Word 2014 (16.0.5134)", "/dav/Workflow/Routes", `
+		{"davfs2 saves a scenario and the route that it goes with", "davfs2/1.6.1 neon/0.32.5", "/dav/Workflow/Routes", `
+			PUT @/own.yaml > {states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}} = 201
+			PUT @/own.scenario.yaml > {as: admin, steps: [{start: {}, expect: {status: b}}]} = 201
+			PUT @/own.scenario.yaml > {as: admin, steps: [{start: {}, expect: {status: c}}]} = 415 ~ kept for you all the same
+			GET @/own.scenario.yaml = 200 ~ status: b
+			PROPFIND @/Rejected/ ; Depth: 1 = 207 ~ own\.scenario
+			PUT @/own.yaml > {states: {a: {type: start}, c: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: c}}} = 204
+			GET @/own.yaml = 200 ~ to: c
+			GET @/own.scenario.yaml = 200 ~ status: c
+			PROPFIND @/.history/ ; Depth: 1 = 207 ~ own\.scenario`},
 			PUT @/copy.yaml > {states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}} = 201
 			PUT @/~$copy.yaml > owner = 201
 			PUT @/1A2B3C.tmp > {states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, finish: {trigger: auto, in: [a], to: b}}} = 201

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -54,16 +57,33 @@ func (e *Env) routePut() *cobra.Command {
 	c := &cobra.Command{
 		Use: "put FILE...", Short: "Store routes, each under the name of its file",
 		Long: "Stores routes, each under the name of its file: bug.yaml becomes the route bug, and\n" +
-			"bug.scenario.yaml its scenario. Warnings are printed.",
-		Args: cobra.MinimumNArgs(1),
+			"bug.scenario.yaml its scenario. A route and its scenario that are given together are stored\n" +
+			"together, also if each fits only the other; with --dry-run each is checked with what is on\n" +
+			"the server. Warnings are printed.",
+		Example: "  flowdrive route put purchase.yaml purchase.scenario.yaml",
+		Args:    cobra.MinimumNArgs(1),
 	}
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "check it, and store nothing")
 	c.Flags().BoolVar(&o.Migrate, "migrate", false, "move running cases to the new version")
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		together := map[string]string{} // scenarios, by the files of their routes
+		if !o.DryRun {
+			together = scenariosOf(args)
+		}
+		args = slices.DeleteFunc(slices.Clone(args), func(name string) bool { return slices.Contains(slices.Collect(maps.Values(together)), name) })
 		return s.each(args, func(name string) error {
 			document, err := s.document(name)
 			if err != nil {
 				return err
+			}
+			if beside := together[name]; beside != "" {
+				story, err := s.document(beside)
+				if err == nil {
+					err = s.KeepScenario(ctx, filepath.Base(beside), story)
+				}
+				if err != nil {
+					return named(beside, err)
+				}
 			}
 			r, err := s.PutRoute(ctx, filepath.Base(name), document, o)
 			if err != nil {
@@ -77,6 +97,23 @@ func (e *Env) routePut() *cobra.Command {
 			return nil
 		})
 	})
+}
+
+// scenariosOf returns the files of scenarios whose route is among the files, too, by the file of
+// the route.
+func scenariosOf(files []string) map[string]string {
+	routes := map[string]string{}
+	stem := func(file string) string { return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) }
+	for _, file := range files {
+		routes[stem(file)] = file
+	}
+	out := map[string]string{}
+	for _, file := range files {
+		if route, is := strings.CutSuffix(stem(file), ".scenario"); is && routes[route] != "" {
+			out[routes[route]] = file
+		}
+	}
+	return out
 }
 
 func (e *Env) routeDiff() *cobra.Command {
