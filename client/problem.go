@@ -72,8 +72,8 @@ func (p *Problem) Placed() bool {
 	return p.Line > 0 || slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Line > 0 })
 }
 
-// MissingReference reports whether the only faults are that what the document names on the
-// server is not there, or not visible. A name of a time zone that does not exist is a
+// MissingReference reports whether the only faults are that what the document or the query names
+// on the server is not there, or not visible. A name of a time zone that does not exist is a
 // mistake in the document.
 func (p *Problem) MissingReference() bool {
 	for _, f := range p.Faults {

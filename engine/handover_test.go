@@ -127,6 +127,9 @@ func TestHandOver(t *testing.T) {
 	for _, bad := range []string{"nobody", "ann", "everyone"} {
 		w.refused(admin.deleteParty(identity.User, "ann", bad), errs.BadParameter)
 	}
+	if err := admin.deleteParty(identity.User, "ann", "nobody"); !strings.Contains(err.Error(), `/handOver: must be the name of another user or team; there is no "nobody"`) {
+		t.Errorf("to nobody: %v", err)
+	}
 	admin.mustPutParty(identity.User, "gone", `{"disabled": true}`)
 	w.refused(admin.deleteParty(identity.User, "ann", "gone"), errs.BadParameter)
 	w.refused(w.as("sam").deleteParty(identity.User, "ann", "bob"), errs.NotFound)

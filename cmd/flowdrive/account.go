@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"flowdrive/cmd/flowdrive/output"
+	"flowdrive/cmd/flowdrive/remote"
 	"flowdrive/internal/identity"
 
 	"github.com/mattn/go-isatty"
@@ -92,6 +93,9 @@ func eraseCommand(s *settings) *cobra.Command {
 			"audit log and backups keep it: docs/operate/erasing.md says what else to do.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("hand-over") && handOver == "" {
+				return usageError{remote.ErrNoSuccessor}
+			}
 			query := url.Values{"erase": {""}}
 			if handOver != "" {
 				query.Set("handOver", handOver)

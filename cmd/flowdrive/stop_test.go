@@ -77,6 +77,7 @@ func TestExitCodes(t *testing.T) {
 		want int
 	}{
 		{problem(400), 1},
+		{problem(400, "not-found"), 7},
 		{problem(401), 6},
 		{problem(403), 6},
 		{problem(404), 7},

@@ -139,7 +139,11 @@ func (e *Accounts) unused(tx store.Tx, req change.Request, p *store.Party) error
 // another one has.
 func handOverTo(t *Table, from *store.Party, name string) (*store.Party, error) {
 	found := t.Directory().ByName(identity.Name(name))
-	if found == nil || found.ID == from.ID || found.Name == identity.Everyone {
+	if found == nil {
+		f := errs.Fault{Pointer: "/handOver", Detail: fmt.Sprintf("must be the name of another user or team; there is no %q", name), Code: errs.CodeNotFound}
+		return nil, &errs.Error{Kind: errs.BadParameter, Detail: f.String(), Faults: []errs.Fault{f}}
+	}
+	if found.ID == from.ID || found.Name == identity.Everyone {
 		return nil, errs.New(errs.BadParameter, "The parameter handOver must be the name of another user or team, not %q.", name)
 	}
 	if found.Disabled {

@@ -193,6 +193,10 @@ func (e *Env) transfer(name, short string, f func(*client.Client, context.Contex
 	})
 }
 
+// ErrNoSuccessor is the error of --hand-over without a name, as of a variable in a script that
+// is not set.
+var ErrNoSuccessor = errors.New("--hand-over is empty: give it the name of a user or team, or leave it out")
+
 func (e *Env) rm() *cobra.Command {
 	var force bool
 	var handOver string
@@ -207,6 +211,9 @@ func (e *Env) rm() *cobra.Command {
 	c.Flags().StringVar(&handOver, "hand-over", "", "who gets what a user or team has that is deleted: its cases, tasks, routes, entries and documents")
 	c.ValidArgsFunction = e.completeDrive
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
+		if c.Flags().Changed("hand-over") && handOver == "" {
+			return e.Usage(ErrNoSuccessor)
+		}
 		return s.each(args, func(name string) error {
 			query := url.Values{}
 			if force {

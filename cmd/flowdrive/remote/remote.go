@@ -94,7 +94,7 @@ func ExitCode(err error) (code int, ok bool) {
 		return exitConflict, true
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return exitUnreachable, true
-	case http.StatusUnprocessableEntity:
+	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		if p.MissingReference() {
 			return exitNotFound, true
 		}
