@@ -53,16 +53,35 @@ func (Submit) event() {}
 // IsDraft reports whether the case is a draft now.
 func (c *Case) IsDraft() bool { return c.Draft != nil && c.Life == Queued }
 
-// Lacks returns the XATTRs that the route requires and the dictionary does not have, in
+// Lacks returns the XATTRs that the route requires and the dictionary has no value of, in
 // order of definition.
 func Lacks(r *route.Route, dict label.Dict) (out []*route.Xattr) {
 	for i := range r.Xattrs {
 		x := &r.Xattrs[i]
-		if _, given := dict.Get(x.Key); x.Required && x.Default == nil && !given {
+		v, given := dict.Get(x.Key)
+		byDefault := x.Default != nil && (!given || v == *x.Default)
+		if x.Required && !byDefault && !hasValue(dict, x.Key) {
 			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// hasValue reports whether the dictionary says something by the key: the empty text says
+// nothing (docs/contract/routes.md#1-document).
+func hasValue(dict label.Dict, key string) bool {
+	v, given := dict.Get(key)
+	return given && !isEmpty(v)
+}
+
+func isEmpty(v label.Value) bool { return v.Kind == document.String && v.Text == "" }
+
+// requiredDetail says what is wrong with an XATTR that is required and has no value.
+func requiredDetail(dict label.Dict, key string) string {
+	if _, given := dict.Get(key); given {
+		return "must not be empty: it is required by the route"
+	}
+	return "is required by the route"
 }
 
 // due returns when something happens to a draft by itself.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/label"
 )
@@ -303,6 +304,10 @@ actions:
 		t.Errorf("%v", err)
 	}
 	p := &play{t: t, r: r, c: seed(), now: startOfTests(), messages: map[string][]byte{}}
+	p.c.Xattrs = p.c.Xattrs.Set("note", label.Text(""))
+	if e := asError(t, p.event(Create{})); len(e.Faults) != 1 || e.Faults[0].Code != errs.CodeRequired || e.Faults[0].Detail != "must not be empty: it is required by the route" {
+		t.Errorf("an empty text: %+v", e)
+	}
 	p.c.Xattrs = p.c.Xattrs.Set("note", label.Text("x"))
 	if err := p.event(Create{}); err != nil {
 		t.Fatal(err)
@@ -322,9 +327,11 @@ actions:
 	if err := p.event(Perform{Action: "go", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "none", Value: label.Text("y")}}}); err != nil {
 		t.Error(err)
 	}
-	less := p.c.Xattrs.Remove("note")
+	less, empty := p.c.Xattrs.Remove("note"), p.c.Xattrs.Set("note", label.Text(""))
 	for _, event := range []Event{
 		Edit{Actor: actorNamed("sam"), Xattrs: &less},
+		Edit{Actor: actorNamed("sam"), Xattrs: &empty},
+		Perform{Action: "edit", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "note", Value: label.Text("")}}},
 		Perform{Action: "edit", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "note", Remove: true}}},
 	} {
 		e := asError(t, p.event(event))
@@ -377,6 +384,65 @@ actions:
 		if err := p.do(test.do); err != nil || texts() != test.want {
 			t.Errorf("%s: %q %v, want %q", test.do, texts(), err, test.want)
 		}
+	}
+}
+
+// TestRequiredHasAValue: an empty text does not stand for what is required, whatever its type;
+// a default does, also an empty one, and what was empty before may stay so.
+func TestRequiredHasAValue(t *testing.T) {
+	t.Parallel()
+	r := parsed(t, `
+xattrs:
+  amount: {type: number, required: true}
+  kind: {required: true, default: plain}
+  hint: {required: true, default: ""}
+states: {a: {type: start}}
+actions:
+  begin: {trigger: init}
+  go: {in: [a], allowed: everyone, form: {}}
+`)
+	for given, want := range map[string]string{
+		``:                              "/xattrDict/amount: is required by the route",
+		`"amount": ""`:                  "/xattrDict/amount: must not be empty: it is required by the route",
+		`"amount": "", "kind": ""`:      "/xattrDict/amount: must not be empty: it is required by the route (and one more fault, see errors)",
+		`"amount": 1, "kind": ""`:       "/xattrDict/kind: must not be empty: it is required by the route",
+		`"amount": "x"`:                 "/xattrDict/amount: must be a number, not a string",
+		`"amount": 1, "hint": ""`:       "",
+		`"amount": "1", "kind": "fine"`: "",
+		`"amount": 0`:                   "",
+	} {
+		root, err := document.ParseJSON([]byte("{" + given + "}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &play{t: t, r: r, c: seed(), now: startOfTests(), messages: map[string][]byte{}}
+		for _, m := range root.Members {
+			v, _ := label.ValueOf(m.Value)
+			p.c.Xattrs = p.c.Xattrs.Set(m.Key, v)
+		}
+		got := ""
+		if err := p.event(Create{}); err != nil {
+			got = asError(t, err).Detail
+		}
+		if got != want {
+			t.Errorf("{%s}: %q, want %q", given, got, want)
+		}
+	}
+	p := &play{t: t, r: r, c: seed(), now: startOfTests(), messages: map[string][]byte{}}
+	p.c.Xattrs = label.Dict{{Key: "amount", Value: label.Text("")}}
+	if err := p.event(Create{MayLack: true}); err != nil || !p.c.IsDraft() {
+		t.Errorf("a file with an empty text is no draft: %v", err)
+	}
+	p = &play{t: t, r: r, c: seed(), now: startOfTests(), messages: map[string][]byte{}}
+	p.c.Xattrs = label.Dict{{Key: "amount", Value: label.Value{Kind: document.Number, Text: "1"}}}
+	for _, event := range []Event{Create{}, Start{}} {
+		if err := p.event(event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.c.Xattrs = p.c.Xattrs.Set("kind", label.Text("")) // by a step, or an earlier release
+	if err := p.event(Perform{Action: "go", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "kind", Value: label.Text("")}}}); err != nil {
+		t.Errorf("what was empty stays empty: %v", err)
 	}
 }
 

@@ -125,11 +125,12 @@ func (d *caseDecision) xattrs() declared { return declared{d} }
 // declare adds and checks declared XATTRs as addDeclared does. If the case may lack what
 // is required, that makes it a draft; a value of a wrong type is a fault all the same.
 func (d declared) declare(mayLack bool) error {
-	if !mayLack || Lacks(d.route, d.c.Xattrs) == nil {
+	lacked := Lacks(d.route, d.c.Xattrs)
+	if !mayLack || lacked == nil {
 		return d.addDeclared()
 	}
 	var wrong document.Faults
-	if d.checkTypes(&wrong); wrong.Err() != nil {
+	if d.checkTypes(lacked, &wrong); wrong.Err() != nil {
 		return d.addDeclared()
 	}
 	d.addDefaults()
@@ -142,10 +143,11 @@ func (d declared) declare(mayLack bool) error {
 func (d declared) addDeclared() error {
 	d.addDefaults()
 	var faults document.Faults
-	for _, x := range Lacks(d.route, d.c.Xattrs) {
-		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
+	lacked := Lacks(d.route, d.c.Xattrs)
+	for _, x := range lacked {
+		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "%s", requiredDetail(d.c.Xattrs, x.Key))
 	}
-	d.checkTypes(&faults)
+	d.checkTypes(lacked, &faults)
 	return faults.Err()
 }
 
@@ -161,12 +163,12 @@ func (d declared) addDefaults() {
 
 // checkTypes checks the types of declared XATTRs. If a number or boolean is required,
 // a text that can be read as one is converted: queries, properties and labels can
-// only give texts.
-func (d declared) checkTypes(faults *document.Faults) {
+// only give texts. Those that are lacked are not judged.
+func (d declared) checkTypes(lacked []*route.Xattr, faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		v, given := d.c.Xattrs.Get(x.Key)
-		if !given {
+		if !given || slices.Contains(lacked, x) {
 			continue
 		}
 		at := document.Pointer("/xattrDict", x.Key)
@@ -198,14 +200,13 @@ func wrongType(x *route.Xattr, v label.Value) string {
 	return text
 }
 
-// checkRequired checks that no required XATTR was removed. A case that did not have
-// it before need not have it.
+// checkRequired checks that no required XATTR was removed or emptied. A case that had no
+// value of it before need not have one.
 func (d declared) checkRequired(before label.Dict, faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
-		_, had := before.Get(x.Key)
-		if _, has := d.c.Xattrs.Get(x.Key); x.Required && had && !has {
-			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
+		if x.Required && hasValue(before, x.Key) && !hasValue(d.c.Xattrs, x.Key) {
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "%s", requiredDetail(d.c.Xattrs, x.Key))
 		}
 	}
 }
@@ -362,7 +363,7 @@ func (d personal) editByPerson(e Edit) error {
 		c.Xattrs = e.Xattrs.Sorted()
 		var faults document.Faults
 		d.xattrs().checkRequired(before, &faults)
-		if d.xattrs().checkTypes(&faults); faults.Err() != nil {
+		if d.xattrs().checkTypes(nil, &faults); faults.Err() != nil {
 			return faults.Err()
 		}
 		if !slices.Equal(before, c.Xattrs) {

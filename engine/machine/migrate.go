@@ -60,7 +60,7 @@ func (d personal) migrateByPerson(e Migrate) error {
 func (d personal) redeclared() error {
 	d.xattrs().addDefaults()
 	var faults document.Faults
-	d.xattrs().checkTypes(&faults)
+	d.xattrs().checkTypes(nil, &faults)
 	return faults.Err()
 }
 

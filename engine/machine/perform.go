@@ -146,8 +146,11 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 		if declared == nil || slices.ContainsFunc(faults, func(f errs.Fault) bool { return f.Pointer == at }) {
 			continue // the form has reported it
 		}
-		if _, had := d.c.Xattrs.Get(x.Key); x.Remove && had && declared.Required {
+		kept := declared.Required && hasValue(d.c.Xattrs, x.Key)
+		if kept && x.Remove {
 			fault(at, errs.CodeRequired, "cannot be removed: it is required by the route")
+		} else if kept && isEmpty(x.Value) {
+			fault(at, errs.CodeRequired, "must not be empty: it is required by the route")
 		} else if !x.Remove && !declared.Fits(x.Value) {
 			fault(at, errs.CodeType, "%s", wrongType(declared, x.Value))
 		} else if outside := declared.Outside(x.Value); !x.Remove && outside != "" {
