@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 	"flowdrive/store"
 )
 
@@ -129,6 +130,41 @@ func TestStartRefused(t *testing.T) {
 	}
 	// The route's admins choose freely.
 	w.as("admin").mustPutCase("", `{"route": "ask", "roles": {"asker": ["bob", "ops"], "boss": ["eve"]}}`)
+}
+
+// TestRefusedStartTakesNoNumber: the numbers of cases go on where they were when a start, or a
+// file in the folder of a route, is refused; a dry run takes none either.
+func TestRefusedStartTakesNoNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	w.as("admin").mustPutRoute("buy", `
+access: {start: [everyone], read: [everyone]}
+xattrs: {amount: {type: number, required: true, minimum: 1}}
+roles: {clerk: {assign: [starter]}}
+states: {open: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init}, finish: {in: [open], role: clerk, to: done}}
+`)
+	start := func(amount string) (int64, error) {
+		out, err := sam.putCase("", `{"route": "buy", "xattrDict": {"amount": `+amount+`}}`)
+		if err != nil {
+			return 0, err
+		}
+		return out.CaseID, nil
+	}
+	first := try(start("1")).must(w, "the first")
+	for _, bad := range []string{"0", `""`, `"x"`, "null"} {
+		if _, err := start(bad); !errs.Is(err, errs.Invalid) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	tooLittle := func(d *engine.Drop) { d.Xattrs = label.Dict{{Key: "amount", Value: label.Text("0")}} }
+	if _, err := sam.drop("buy", "a.txt", "x", tooLittle); !errs.Is(err, errs.Invalid) {
+		t.Errorf("a file that is refused: %v", err)
+	}
+	w.form(sam.mustPutCase("", `{"route": "buy", "xattrDict": {"amount": 2}}`, dryRun()).Form).wants("id", fmt.Sprint(first+1))
+	same(t, "the second", try(start("2")).must(w, "the second"), first+1)
+	same(t, "a file", sam.mustDrop("buy", "b.pdf", "x").CaseID, first+2)
 }
 
 // A copy of a case starts as the case did.

@@ -159,13 +159,12 @@ func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.C
 		if err != nil {
 			return nil, err
 		}
-		b.id = e.NewID(req)
 		b.from = r
 		now, err := e.decider.startsNow(r, b.startable(), req.Now)
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.decider.createCase(*b, req.Now, now)
+		c, err := e.decider.createAsked(req, *b, now)
 		if err != nil {
 			return nil, err
 		}

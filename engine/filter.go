@@ -110,10 +110,15 @@ type attempt struct {
 // giveUp keeps the identities of an attempt if err is the reason why it was
 // given up.
 func (e *base) giveUp(a attempt, err error, identities ...machine.Identity) {
+	if isAhead(err) {
+		e.givenUp.Put(a, identities...)
+	}
+}
+
+// isAhead reports whether a decision was given up only to be made again.
+func isAhead(err error) bool {
 	_, filter := errors.AsType[*filterAhead](err)
 	_, call := errors.AsType[*callAhead](err)
 	_, search := errors.AsType[*searchAhead](err)
-	if filter || call || search {
-		e.givenUp.Put(a, identities...)
-	}
+	return filter || call || search
 }

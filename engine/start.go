@@ -68,13 +68,12 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.Cases().CountOpen); err != nil {
 		return nil, err
 	}
-	b.id, b.dryRun = e.NewID(req), req.DryRun
 	b.from = r
 	now, err := e.decider.startsNow(r, b.startable(), req.Now)
 	if err != nil {
 		return nil, err
 	}
-	change, err := e.decider.createCase(*b, req.Now, now)
+	change, err := e.decider.createAsked(req, *b, now)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,10 @@ type Store interface {
 	// cases, routes, users and teams. It may be called outside a transaction.
 	NextID() int64
 
+	// ReturnID takes an id back of which nothing was made and which nobody was told, if no
+	// other was given since. Else it stays a gap.
+	ReturnID(id int64)
+
 	// PeekID returns what NextID would, and does not give it.
 	PeekID() int64
 
