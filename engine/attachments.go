@@ -382,8 +382,13 @@ func entryAttachment(entry *schedule.Entry) store.UUID {
 // that by sees. One that does not is a fault at v, and nil.
 func (e *Attachments) attachmentRef(r store.Reader, by identity.Principal, v document.Value, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := e.findAttachment(r, by, uuid, now)
-	if err == nil && a == nil {
+	switch {
+	case err != nil:
+	case a == nil:
 		v.Fail(errs.CodeNotFound, "there is no attachment %s that %s may use", uuid, by.Name)
+	case !by.Scope.Reads("/attachfs/" + uuid.String()):
+		v.Fail(errs.CodeNotFound, "%s", by.Scope.Outside())
+		a = nil
 	}
 	return a, err
 }

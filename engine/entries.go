@@ -274,6 +274,7 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 	as := by // if the context is not one of the caller's
 	if contextErr == nil {
 		as = e.directory().Principal(context.ID)
+		as.Scope = by.Scope // the entry goes on when the app password has ended
 	}
 	if entry.AttachmentUUID != "" {
 		if _, err := e.attachments.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {

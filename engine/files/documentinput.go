@@ -26,6 +26,10 @@ func (e *Files) ReadRef(r store.Reader, as identity.Principal, v document.Value,
 		v.Fail(errs.CodeNotFound, "there is no document %q that %s may use", text, as.Name)
 		return text, nil
 	}
+	if !as.Scope.Reads(path.String()) {
+		v.Fail(errs.CodeNotFound, "%s", as.Scope.Outside())
+		return text, nil
+	}
 	return path.String(), nil
 }
 
@@ -65,6 +69,10 @@ func (e *Files) Input(r store.Reader, req change.Request, v document.Value) (*co
 	}
 	if d == nil {
 		v.Fail(errs.CodeNotFound, "there is no document %q that %s may use", text, req.By.Name)
+		return nil, nil
+	}
+	if !req.By.Scope.Reads(path.String()) {
+		v.Fail(errs.CodeNotFound, "%s", req.By.Scope.Outside())
 		return nil, nil
 	}
 	c := documentContent(d)

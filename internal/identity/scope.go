@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -53,6 +54,14 @@ func (s Scope) Allows(method, at, destination string) bool {
 		return method == "GET" || method == "HEAD" || method == "PROPFIND"
 	}
 	return within(at, string(s)) && (destination == "" || within(destination, string(s)))
+}
+
+// Reads reports whether what is at a path may be read, also as what a document names.
+func (s Scope) Reads(path string) bool { return s.Allows("GET", path, "") }
+
+// Outside says of a scope that is a folder that something else was asked for.
+func (s Scope) Outside() string {
+	return fmt.Sprintf("is not in %s, which alone this app password is for", s)
 }
 
 // within reports whether a path is that of the folder or below it.
