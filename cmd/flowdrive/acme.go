@@ -41,7 +41,7 @@ func (s *acmeSettings) on() bool { return len(s.domains) > 0 }
 // fault says everything that is wrong with the settings.
 func (s *settings) acmeErr() error {
 	var wrong []error
-	add := func(format string, args ...any) { wrong = append(wrong, usageError{fmt.Errorf(format, args...)}) }
+	add := func(format string, args ...any) { wrong = append(wrong, configError{fmt.Errorf(format, args...)}) }
 	a := &s.acme
 	if !a.on() {
 		for flag, value := range map[string]string{"acme-directory": a.directory, "acme-ca": a.ca, "acme-mail": a.mail} {

@@ -84,7 +84,7 @@ func openApp(ctx context.Context, s *settings, logTo io.Writer) (_ *app, err err
 		return nil, err
 	}
 	if fault := s.adminPasswordFault(); fault != "" && !s.existing {
-		return nil, usageError{errors.New(fault)} // before anything is made
+		return nil, configError{errors.New(fault)} // before anything is made
 	}
 	a := &app{settings: s, level: newLogLevel(level)}
 	a.log = newLogger(logTo, a.level)
@@ -285,7 +285,7 @@ func (a *app) found(ctx context.Context) error {
 	if empty {
 		given, err := adminPasswordGiven()
 		if err != nil {
-			return usageError{err}
+			return configError{err}
 		}
 		password := given.text
 		if a.passwordFrom = given.from; password == "" {
@@ -293,7 +293,7 @@ func (a *app) found(ctx context.Context) error {
 			a.password = password
 		}
 		if fault := adminPasswordFault(); fault != "" && a.sandbox == nil && a.password == "" {
-			return usageError{errors.New(fault)}
+			return configError{errors.New(fault)}
 		}
 		if hash, err = server.HashPassword(password); err != nil {
 			return fmt.Errorf("the administrator's password: %w", err)

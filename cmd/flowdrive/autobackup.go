@@ -29,17 +29,17 @@ func (s *backupSettings) read() (cron.Schedule, backup.Keep, error) {
 	var keep backup.Keep
 	if s.to == "" {
 		if s.keep != "" {
-			return nil, keep, usageError{errors.New("--backup-keep has no effect without --backup-to")}
+			return nil, keep, configError{errors.New("--backup-keep has no effect without --backup-to")}
 		}
 		return nil, keep, nil
 	}
 	at, err := cron.ParseStandard(s.at)
 	if err != nil {
-		return nil, keep, usageError{fmt.Errorf("--backup-at: %q is not a crontab line such as \"0 3 * * *\"", s.at)}
+		return nil, keep, configError{fmt.Errorf("--backup-at: %q is not a crontab line such as \"0 3 * * *\"", s.at)}
 	}
 	if s.keep != "" {
 		if keep, err = backup.ParseKeep(s.keep); err != nil {
-			return nil, keep, usageError{fmt.Errorf("--backup-keep: %w", err)}
+			return nil, keep, configError{fmt.Errorf("--backup-keep: %w", err)}
 		}
 	}
 	return at, keep, nil

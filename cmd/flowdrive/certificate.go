@@ -48,7 +48,7 @@ func (s *settings) certificateErr() error {
 		return nil
 	}
 	if _, err := server.LoadCertificate(s.tlsCert, s.tlsKey); err != nil {
-		return usageError{fmt.Errorf("--tls-cert: %w", err)}
+		return configError{fmt.Errorf("--tls-cert: %w", err)}
 	}
 	return nil
 }

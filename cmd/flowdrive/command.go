@@ -12,12 +12,12 @@ import (
 	"flowdrive/internal/document"
 )
 
-// usageError is an error in the command line or configuration.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// configError says what is wrong with the settings, if they alone were looked at.
+// configError says what is wrong with the settings, wherever they were given.
 type configError struct{ error }
 
 func (e configError) Unwrap() error { return e.error }
@@ -34,10 +34,13 @@ const exitCut = 75
 const exitInterrupted = 130
 
 func exitCode(err error) int {
+	if errors.Is(err, errNotChecked) || errors.Is(err, errNotVerified) {
+		return 2 // whatever keeps a check from looking, its caller must not take that for a finding
+	}
 	if _, wrong := errors.AsType[configError](err); wrong {
 		return exitConfig
 	}
-	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errNotChecked) || errors.Is(err, errNotVerified) {
+	if _, usage := errors.AsType[usageError](err); usage {
 		return 2
 	}
 	if code, ok := remote.ExitCode(err); ok {

@@ -54,7 +54,7 @@ func configureFlags(flags *pflag.FlagSet, known []string) error {
 		}
 	})
 	if wrong != nil {
-		return usageError{wrong}
+		return configError{wrong}
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func configCheckCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			wrong := s.faults(cmd)
 			if err := placed(cmd.Flags(), s.certificateErr()); err != nil && wrong == nil {
-				wrong = configError{err}
+				wrong = err
 			}
 			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
 				wrong = errors.Join(wrong, configError{errors.New(text)})
@@ -96,10 +96,7 @@ func (s *settings) adminPasswordFault() string {
 
 // faults reads the settings and returns everything that is wrong with them.
 func (s *settings) faults(cmd *cobra.Command) error {
-	if err := errors.Join(configure(cmd), placed(cmd.Flags(), s.validate())); err != nil {
-		return configError{err}
-	}
-	return nil
+	return errors.Join(configure(cmd), placed(cmd.Flags(), s.validate()))
 }
 
 var flagInText = regexp.MustCompile(`--([a-z][a-z-]*)`)
@@ -115,7 +112,7 @@ func placed(flags *pflag.FlagSet, err error) error {
 		line = strings.TrimRight(line, "\n")
 		lines = append(lines, errors.New(placeOf(flags, line)+line))
 	}
-	return usageError{errors.Join(lines...)}
+	return configError{errors.Join(lines...)}
 }
 
 // placeOf returns the place with a colon behind it, "" for none.

@@ -35,7 +35,7 @@ func contentsAddress(text string) (*bucket.Address, error) {
 		a, err = bucket.ParseAddress(a.String(), "")
 	}
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--contents: %w", err)}
+		return nil, configError{fmt.Errorf("--contents: %w", err)}
 	}
 	return &a, nil
 }

@@ -174,7 +174,7 @@ func TestContentsThatCannotBe(t *testing.T) {
 		t.Errorf("away at the first start: %d, %s", code, said)
 	}
 	s.Mend()
-	if code, said := withKeys(t, s3server.Secret, "serve", "--addr", "127.0.0.1:0", "--data", data, "--contents", "s3://key:word@x/y"); code != 2 || strings.Contains(said, "word@") {
+	if code, said := withKeys(t, s3server.Secret, "serve", "--addr", "127.0.0.1:0", "--data", data, "--contents", "s3://key:word@x/y"); code != 78 || strings.Contains(said, "word@") {
 		t.Errorf("a key in the address: %d, %s", code, said)
 	}
 	p := serveContents(t, data, "--contents", s.Address("p"))

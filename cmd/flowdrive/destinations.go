@@ -121,7 +121,7 @@ func (s *outsideSettings) destinations(c notify.Config) ([]destination, error) {
 	if s.notifyWebhook != "" {
 		d := destination{Destination: notify.Destination{Template: notify.StandardTemplate, URL: s.notifyWebhook}, severity: notice.Info}
 		if detail := g.RefusesURL(d.URL); detail != "" {
-			return nil, usageError{fmt.Errorf("--notify-webhook: %s", detail)}
+			return nil, configError{fmt.Errorf("--notify-webhook: %s", detail)}
 		}
 		all = append(all, d)
 	}

@@ -55,7 +55,7 @@ func (s *heartbeatSettings) call() *outbox.HTTPCall {
 func (s *heartbeatSettings) interval() (time.Duration, error) {
 	d, err := clock.ParseDuration(cmp.Or(s.every, heartbeatEvery))
 	if err != nil || d.Months != 0 || d.Exact < leastHeartbeat || d.Exact > mostHeartbeat {
-		return 0, usageError{fmt.Errorf("--heartbeat-every: %q is not a length of time from PT10S to P1D", s.every)}
+		return 0, configError{fmt.Errorf("--heartbeat-every: %q is not a length of time from PT10S to P1D", s.every)}
 	}
 	return d.Exact, nil
 }
@@ -66,7 +66,7 @@ func (s *heartbeatSettings) fault(c notify.Config) error {
 	call := s.call()
 	if call == nil {
 		if s.every != "" && s.every != heartbeatEvery {
-			return errors.Join(err, usageError{errors.New("--heartbeat-every has no effect without --heartbeat-url")})
+			return errors.Join(err, configError{errors.New("--heartbeat-every has no effect without --heartbeat-url")})
 		}
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *heartbeatSettings) fault(c notify.Config) error {
 		detail = g.RefusesURL(call.URL)
 	}
 	if detail != "" {
-		err = errors.Join(err, usageError{fmt.Errorf("--heartbeat-url: %s", detail)})
+		err = errors.Join(err, configError{fmt.Errorf("--heartbeat-url: %s", detail)})
 	}
 	return err
 }

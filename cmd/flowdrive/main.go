@@ -42,8 +42,8 @@ func main() {
 }
 
 // run executes one command line and returns its exit code: 0 for success, 1
-// for failure, 2 for a command line or configuration that cannot be used, exitCut
-// if something was cut off when the server was stopped.
+// for failure, 2 for a command line that cannot be used, exitConfig for such settings,
+// exitCut if something was cut off when the server was stopped.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)

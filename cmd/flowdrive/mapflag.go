@@ -102,7 +102,7 @@ func (m *mapFlag) wrong(flag string, faults *document.Faults) error {
 	if place == "" {
 		place = "--" + flag
 	}
-	return usageError{errors.New(strings.Join(output.FaultLines(place, err), "\n"))}
+	return configError{errors.New(strings.Join(output.FaultLines(place, err), "\n"))}
 }
 
 // secretFlag is a flag whose value is never shown.

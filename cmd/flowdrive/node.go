@@ -62,25 +62,25 @@ func (s *databaseSettings) registerRead(flags *pflag.FlagSet) {
 func (s *databaseSettings) fault() error {
 	if s.address == "" {
 		if s.password.text != "" || s.passwordFile != "" || s.node != "" || s.nodeAddr != "" || s.direct != "" {
-			return usageError{errors.New("--db is missing; without it --db-direct, --db-password, --db-password-file, --node and --node-addr have no effect")}
+			return configError{errors.New("--db is missing; without it --db-direct, --db-password, --db-password-file, --node and --node-addr have no effect")}
 		}
 		return nil
 	}
 	if host, _, err := net.SplitHostPort(s.nodeAddr); s.nodeAddr != "" && (err != nil || host == "") {
-		return usageError{fmt.Errorf("--node-addr: %q is not a host and a port by which other machines reach this one, such as 10.0.0.1:8081", s.nodeAddr)}
+		return configError{fmt.Errorf("--node-addr: %q is not a host and a port by which other machines reach this one, such as 10.0.0.1:8081", s.nodeAddr)}
 	}
 	if s.node != filename.Safe(s.node) {
-		return usageError{fmt.Errorf("--node: %q is not a valid name: it names a file in Admin/Nodes/", s.node)}
+		return configError{fmt.Errorf("--node: %q is not a valid name: it names a file in Admin/Nodes/", s.node)}
 	}
 	for _, given := range []struct{ flag, address string }{{"--db", s.address}, {"--db-direct", s.direct}} {
 		if given.address == "" {
 			continue
 		}
 		if postgres.IsAddress(given.address) && postgres.HasPassword(given.address) {
-			return usageError{fmt.Errorf("%s: %s has a password in it, which others could read; give it by --db-password-file, FLOWDRIVE_DB_PASSWORD, PGPASSWORD or .pgpass", given.flag, postgres.Redacted(given.address))}
+			return configError{fmt.Errorf("%s: %s has a password in it, which others could read; give it by --db-password-file, FLOWDRIVE_DB_PASSWORD, PGPASSWORD or .pgpass", given.flag, postgres.Redacted(given.address))}
 		}
 		if err := postgres.CheckAddress(given.address); err != nil {
-			return usageError{fmt.Errorf("%s: %w", given.flag, err)}
+			return configError{fmt.Errorf("%s: %w", given.flag, err)}
 		}
 	}
 	_, err := s.secret()
@@ -93,11 +93,11 @@ func (s *databaseSettings) secret() (string, error) {
 		return s.password.text, nil
 	}
 	if s.password.text != "" {
-		return "", usageError{errors.New("--db-password-file: give the password by it or by --db-password, not by both")}
+		return "", configError{errors.New("--db-password-file: give the password by it or by --db-password, not by both")}
 	}
 	password, err := readSecretFile(s.passwordFile)
 	if err != nil {
-		return "", usageError{fmt.Errorf("--db-password-file: %w", err)}
+		return "", configError{fmt.Errorf("--db-password-file: %w", err)}
 	}
 	return password, nil
 }
@@ -140,7 +140,7 @@ func (a *app) offer(ctx context.Context, local net.Addr) (*postgres.Leader, erro
 	if a.settings.database.nodeAddr != "" {
 		var err error
 		if host, port, err = net.SplitHostPort(a.settings.database.nodeAddr); err != nil {
-			return nil, usageError{fmt.Errorf("--node-addr: %w", err)}
+			return nil, configError{fmt.Errorf("--node-addr: %w", err)}
 		}
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, port))

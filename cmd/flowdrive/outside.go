@@ -56,12 +56,12 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	var c notify.Config
 	var wrong []error
 	note := func(flag string, err error) {
-		if _, usage := errors.AsType[usageError](err); err == nil || usage {
+		if _, told := errors.AsType[configError](err); err == nil || told {
 			wrong = append(wrong, err)
 			return
 		}
 		for line := range strings.Lines(err.Error()) {
-			wrong = append(wrong, usageError{fmt.Errorf("--%s: %s", flag, strings.TrimRight(line, "\n"))})
+			wrong = append(wrong, configError{fmt.Errorf("--%s: %s", flag, strings.TrimRight(line, "\n"))})
 		}
 	}
 	var err error

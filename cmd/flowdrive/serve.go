@@ -22,7 +22,7 @@ func serveCommand() *cobra.Command {
 		Long: "Runs the server until it is interrupted. The first start makes the data\n" +
 			"folder with its database, the user admin, the team core and the example routes.\n" +
 			adminPasswordHelp + "\n" +
-			"It exits with 0 once it was stopped in order, 2 if a setting cannot be used, 75 if\n" +
+			"It exits with 0 once it was stopped in order, 78 if a setting cannot be used, 75 if\n" +
 			"something was cut off when it was stopped, and 1 if it failed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

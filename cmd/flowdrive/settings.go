@@ -143,23 +143,23 @@ func (s *settings) addressErr() error {
 		wrong = append(wrong, err)
 	}
 	if s.database.address != "" && s.backup.to != "" {
-		wrong = append(wrong, usageError{errors.New("--backup-to: a PostgreSQL database is backed up with its own means, such as pg_dump or pgBackRest; leave it out with --db")})
+		wrong = append(wrong, configError{errors.New("--backup-to: a PostgreSQL database is backed up with its own means, such as pg_dump or pgBackRest; leave it out with --db")})
 	}
 	if (s.tlsCert == "") != (s.tlsKey == "") {
-		wrong = append(wrong, usageError{errors.New("--tls-cert and --tls-key go together")})
+		wrong = append(wrong, configError{errors.New("--tls-cert and --tls-key go together")})
 	}
 	host, port, err := net.SplitHostPort(s.addr)
 	if err == nil {
 		_, err = net.LookupPort("tcp", port) //nolint:noctx // what has a name is looked up in a file
 	}
 	if s.data == "" {
-		wrong = append(wrong, usageError{errors.New("--data must be the path of a folder; leave it out for ./data")})
+		wrong = append(wrong, configError{errors.New("--data must be the path of a folder; leave it out for ./data")})
 	}
 	switch {
 	case err != nil:
-		wrong = append(wrong, usageError{fmt.Errorf("--addr: %q is not a host and a port, such as 127.0.0.1:8080", s.addr)})
+		wrong = append(wrong, configError{fmt.Errorf("--addr: %q is not a host and a port, such as 127.0.0.1:8080", s.addr)})
 	case !s.secure() && !s.insecureHTTP && !loopback(host):
-		wrong = append(wrong, usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --acme-domain, or --insecure-http behind a proxy that has them", s.addr)})
+		wrong = append(wrong, configError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --acme-domain, or --insecure-http behind a proxy that has them", s.addr)})
 	}
 	return errors.Join(wrong...)
 }
@@ -169,15 +169,15 @@ func (s *settings) limitsErr() error {
 	var wrong []error
 	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted, s.maxFromOne} {
 		if limit < 0 {
-			wrong = append(wrong, usageError{errors.New("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files, --max-started-cases and --max-started-by-case must not be negative")})
+			wrong = append(wrong, configError{errors.New("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files, --max-started-cases and --max-started-by-case must not be negative")})
 			break
 		}
 	}
 	if s.maxConnections < 1 || s.fromOneAddress < 1 {
-		wrong = append(wrong, usageError{errors.New("--max-connections and --connections-per-address must be positive")})
+		wrong = append(wrong, configError{errors.New("--max-connections and --connections-per-address must be positive")})
 	}
 	if s.memoryLimit != 0 && s.memoryLimit < leastMemory {
-		wrong = append(wrong, usageError{errors.New("--memory-limit must be at least 128MiB")})
+		wrong = append(wrong, configError{errors.New("--memory-limit must be at least 128MiB")})
 	}
 	return errors.Join(wrong...)
 }
@@ -199,7 +199,7 @@ func (s *settings) versionsLast() (time.Duration, error) {
 	d, err := clock.ParseDuration(s.keepVersions)
 	switch {
 	case err != nil || d.Months != 0:
-		return 0, usageError{fmt.Errorf("--keep-versions: %q is not a length of time in days, hours or minutes, such as P30D", s.keepVersions)}
+		return 0, configError{fmt.Errorf("--keep-versions: %q is not a length of time in days, hours or minutes, such as P30D", s.keepVersions)}
 	case d.Exact == 0:
 		return -1, nil
 	}
@@ -209,7 +209,7 @@ func (s *settings) versionsLast() (time.Duration, error) {
 // zoneErr says if there is no time zone of the name that was given.
 func (s *settings) zoneErr() error {
 	if new(clock.Zones).Zone(s.timezone) == nil {
-		return usageError{fmt.Errorf("--timezone: %q is not a time zone of the IANA database, such as Europe/Berlin or UTC", s.timezone)}
+		return configError{fmt.Errorf("--timezone: %q is not a time zone of the IANA database, such as Europe/Berlin or UTC", s.timezone)}
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (s *settings) zoneErr() error {
 func (s *settings) links() (link.Base, error) {
 	base, err := link.ParseBase(s.publicURL)
 	if err != nil {
-		return "", usageError{fmt.Errorf("--public-url: %w", err)}
+		return "", configError{fmt.Errorf("--public-url: %w", err)}
 	}
 	return base, nil
 }
@@ -248,7 +248,7 @@ func (s *settings) proxies() ([]netip.Prefix, error) {
 	for _, text := range s.trustedProxies {
 		p, err := netip.ParsePrefix(strings.TrimSpace(text))
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--trusted-proxy: %q is not a network like 10.0.0.0/8", text)}
+			return nil, configError{fmt.Errorf("--trusted-proxy: %q is not a network like 10.0.0.0/8", text)}
 		}
 		out = append(out, p)
 	}
@@ -265,7 +265,7 @@ func (s *settings) sandboxStart() (time.Time, error) {
 	}
 	t, err := schedule.ParseTimeText(s.sandbox)
 	if err != nil {
-		return time.Time{}, usageError{fmt.Errorf("--sandbox: %w", err)}
+		return time.Time{}, configError{fmt.Errorf("--sandbox: %w", err)}
 	}
 	return t, nil
 }
@@ -273,7 +273,7 @@ func (s *settings) sandboxStart() (time.Time, error) {
 func (s *settings) level() (zerolog.Level, error) {
 	l, err := zerolog.ParseLevel(s.logLevel)
 	if err != nil || l == zerolog.NoLevel {
-		return 0, usageError{fmt.Errorf("--log-level: %q is not debug, info, warn or error", s.logLevel)}
+		return 0, configError{fmt.Errorf("--log-level: %q is not debug, info, warn or error", s.logLevel)}
 	}
 	return l, nil
 }

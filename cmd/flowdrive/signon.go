@@ -60,7 +60,7 @@ func readTeams(m *mapFlag, flag string) (map[string]string, error) {
 	wrong := []error{err}
 	for _, group := range slices.Sorted(maps.Keys(teams)) {
 		if team := teams[group]; !identity.LegalParty(identity.Team, team) || identity.Name(team) == identity.Everyone {
-			wrong = append(wrong, usageError{fmt.Errorf("--%s: %q, the team of %q, is not a valid name for a team: %s", flag, team, group, identity.NameForm(identity.Team))})
+			wrong = append(wrong, configError{fmt.Errorf("--%s: %q, the team of %q, is not a valid name for a team: %s", flag, team, group, identity.NameForm(identity.Team))})
 		}
 	}
 	return teams, errors.Join(wrong...)
@@ -72,7 +72,7 @@ func (s *signOnSettings) directory() (*signon.LDAPConfig, map[string]string, err
 	teams, err := readTeams(&s.ldapTeams, "ldap-teams")
 	if s.ldap.URL == "" {
 		if err == nil && (s.ldap.Base != "" || s.ldap.BindDN != "" || len(teams) > 0) {
-			err = usageError{errors.New("--ldap-base, --ldap-bind-dn and --ldap-teams do nothing without --ldap-url")}
+			err = configError{errors.New("--ldap-base, --ldap-bind-dn and --ldap-teams do nothing without --ldap-url")}
 		}
 		return nil, nil, err
 	}
@@ -80,12 +80,12 @@ func (s *signOnSettings) directory() (*signon.LDAPConfig, map[string]string, err
 	cfg := s.ldap
 	if s.ldapPassword != "" {
 		if cfg.BindPassword, err = readSecretFile(s.ldapPassword); err != nil {
-			wrong = append(wrong, usageError{fmt.Errorf("--ldap-bind-password-file: %w", err)})
+			wrong = append(wrong, configError{fmt.Errorf("--ldap-bind-password-file: %w", err)})
 			cfg.BindDN = ""
 		}
 	}
 	for _, err := range signon.CheckLDAP(cfg) {
-		wrong = append(wrong, usageError{err})
+		wrong = append(wrong, configError{err})
 	}
 	return &cfg, teams, errors.Join(wrong...)
 }
@@ -126,7 +126,7 @@ func (d *directory) Vouches(id identity.ID) bool {
 func (s *signOnSettings) oidc(publicURL string) (*signon.OIDCConfig, map[string]string, error) {
 	teams, err := readTeams(&s.teams, "oidc-teams")
 	wrong := []error{err}
-	fault := func(format string, args ...any) { wrong = append(wrong, usageError{fmt.Errorf(format, args...)}) }
+	fault := func(format string, args ...any) { wrong = append(wrong, configError{fmt.Errorf(format, args...)}) }
 	secret := s.secret.text
 	if s.secretFile != "" {
 		if secret != "" {

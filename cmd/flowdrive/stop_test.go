@@ -98,6 +98,8 @@ func TestExitCodes(t *testing.T) {
 		{configError{errors.New("a setting")}, 78},
 		{errors.New("a failure"), 1},
 		{usageError{errors.New("a flag")}, 2},
+		{usageError{configError{errors.New("the value of a flag")}}, 78},
+		{fmt.Errorf("%w: %w", errNotChecked, configError{errors.New("a setting")}), 2},
 		{errors.Join(server.ErrRequestsCut, fmt.Errorf("2 %w", server.ErrRequestsLeft)), 75},
 		{errors.Join(errors.New("a failure"), errNotEnded), 75},
 		{fmt.Errorf("requests %w: 2", server.ErrRequestsCut), 75},

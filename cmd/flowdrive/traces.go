@@ -65,7 +65,7 @@ func (s *traceSettings) address() (string, error) {
 		return "", nil
 	}
 	var wrong []error
-	fault := func(format string, args ...any) { wrong = append(wrong, usageError{fmt.Errorf(format, args...)}) }
+	fault := func(format string, args ...any) { wrong = append(wrong, configError{fmt.Errorf(format, args...)}) }
 	switch exporter := os.Getenv(otelExporter); exporter {
 	case "none":
 		return "", nil
@@ -131,7 +131,7 @@ func (a *app) newTraces(ctx context.Context) (*traces, error) {
 		resource.WithAttributes(attribute.String("service.name", "flowdrive"), attribute.String("service.version", version())),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
 	if err != nil {
-		return nil, usageError{fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)}
+		return nil, configError{fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)}
 	}
 	place := a.settings.database.address
 	if place == "" {
