@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,66 @@ func TestRates(t *testing.T) {
 		if w := send("", here, "/dav/x"); w.Code != 401 {
 			t.Fatalf("an address without limits: %d", w.Code)
 		}
+	}
+}
+
+// TestRateOfAnAddressOverTime: however many requests without a valid log-in an address sends, it
+// gets answers to so many as its rate says, is told each time when it will be answered again,
+// and is answered then. What a second address sends is not its affair.
+func TestRateOfAnAddressOverTime(t *testing.T) {
+	t.Parallel()
+	x := newRig(t, func(c *Config) { c.Limits = Limits{PerAddress: Rate{PerSecond: 0.5, Burst: 5}} })
+	send := func(address string) *httptest.ResponseRecorder {
+		r := request("GET", "/dav/x", "")
+		r.RemoteAddr = address + ":1234"
+		r.Header.Del("Authorization")
+		return x.do(r)
+	}
+	const here, there = "192.0.2.1", "192.0.2.2"
+	answered, refused := 0, 0
+	for range 600 { // a minute, ten a second
+		switch w := send(here); w.Code {
+		case http.StatusUnauthorized:
+			answered++
+		case http.StatusTooManyRequests:
+			refused++
+			if wait := w.Header().Get("Retry-After"); wait != "1" && wait != "2" {
+				t.Fatalf("after %d requests: Retry-After %q", answered+refused, wait)
+			}
+		default:
+			t.Fatalf("after %d requests: %d", answered+refused, w.Code)
+		}
+		x.guard.clock.advance(100 * time.Millisecond)
+	}
+	const burst, inAMinute = 5, 30
+	if answered != burst+inAMinute && answered != burst+inAMinute-1 { // the last one is due at its end
+		t.Errorf("%d of 600 requests were answered in a minute, want %d", answered, burst+inAMinute)
+	}
+	if w := send(there); w.Code != http.StatusUnauthorized {
+		t.Errorf("another address: %d", w.Code)
+	}
+	for send(here).Code != http.StatusTooManyRequests { // whatever has come back meanwhile
+	}
+	for range 20 { // the client that waits as it is told is answered each time
+		w := send(here)
+		wait, err := strconv.Atoi(w.Header().Get("Retry-After"))
+		if err != nil || w.Code != http.StatusTooManyRequests {
+			t.Fatalf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+		}
+		x.guard.clock.advance(time.Duration(wait) * time.Second)
+		if w := send(here); w.Code != http.StatusUnauthorized {
+			t.Fatalf("after the wait: %d", w.Code)
+		}
+	}
+	x.guard.clock.advance(time.Hour)
+	for i := range 6 { // no more than the burst is saved up
+		if w := send(here); (w.Code == http.StatusUnauthorized) != (i < 5) {
+			t.Errorf("request %d after an hour: %d", i+1, w.Code)
+		}
+	}
+	metrics := scraped(t, x)
+	if want := fmt.Sprintf(`flowdrive_http_requests_limited_total{limit="rate-per-address"} %d`, refused+22); !strings.Contains(metrics, want) {
+		t.Errorf("the metrics lack %s", want)
 	}
 }
 
