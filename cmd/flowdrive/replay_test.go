@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -147,7 +148,6 @@ func TestReplay(t *testing.T) {
 			PUT @/nightly.json = 201
 			PUT @/nightly.json > {"route": "collector", "type": "interval", "days": 1} = 201
 			GET @/nightly.json = 200 ~ "days": 1`},
-		{"Office saves by two names", "Microsoft Office Word 2014 (16.0.5134)", "/dav/Workflow/Routes", `
 		{"davfs2 saves a scenario and the route that it goes with", "davfs2/1.6.1 neon/0.32.5", "/dav/Workflow/Routes", `
 			PUT @/own.yaml > {states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}} = 201
 			PUT @/own.scenario.yaml > {as: admin, steps: [{start: {}, expect: {status: b}}]} = 201
@@ -158,6 +158,7 @@ func TestReplay(t *testing.T) {
 			GET @/own.yaml = 200 ~ to: c
 			GET @/own.scenario.yaml = 200 ~ status: c
 			PROPFIND @/.history/ ; Depth: 1 = 207 ~ own\.scenario`},
+		{"Office saves by two names", "Microsoft Office Word 2014 (16.0.5134)", "/dav/Workflow/Routes", `
 			PUT @/copy.yaml > {states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}} = 201
 			PUT @/~$copy.yaml > owner = 201
 			PUT @/1A2B3C.tmp > {states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, finish: {trigger: auto, in: [a], to: b}}} = 201
@@ -240,6 +241,16 @@ func TestReplayWindows(t *testing.T) {
 			strings.ReplaceAll(create+fill(save, "note", "smoke", "200", "201")+fill(save, "note", "flames", "200", "204"), "@/", "CASE/Labels/"),
 			"GET CASE/Labels/note = 200 ~ flames",
 		},
+		{
+			"a timer", "/dav/Workflow/Cases", `PUT @/fire.json > {"route": "bug", "title": "Fire", "roles": {"assignee": ["admin"]}} = 201`,
+			strings.ReplaceAll(fill(save, "comment.due.json", `{"limit": "P3D"}`, "200", "204")+fill(save, "comment.due.json", `{"limit": "P4D"}`, "200", "204"), "@/", "CASE/Timers/"),
+			"GET CASE/Timers/comment.due.json = 200 ~ P4D",
+		},
+		{
+			"a task of the worklist", "/dav/Workflow/Cases", `PUT @/fire.json > {"route": "bug", "title": "Fire", "roles": {"assignee": ["admin"]}} = 201`,
+			strings.ReplaceAll(fill(save, "NUMBER.resolve.json", `{"comment": "Put out."}`, "200", "204"), "@/", "/dav/Workflow/Worklist/Offered/"),
+			"GET CASE/log.txt = 200 ~ Put out",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -283,7 +294,7 @@ func (r *replay) step(t *testing.T, line string) {
 	if m == nil {
 		t.Fatalf("no request: %s", line)
 	}
-	fill := strings.NewReplacer("@", r.at, "TOKEN", r.token, "ETAG", r.etag, "CASE", r.made, "LOCKINFO", lockInfo, "STAMPS", stamps)
+	fill := strings.NewReplacer("@", r.at, "TOKEN", r.token, "ETAG", r.etag, "CASE", r.made, "NUMBER", path.Base(r.made), "LOCKINFO", lockInfo, "STAMPS", stamps)
 	header := []string{"User-Agent", r.agent}
 	for field := range strings.SplitSeq(m[3], " ; ") {
 		if name, value, ok := strings.Cut(field, ": "); ok {
