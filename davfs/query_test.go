@@ -24,6 +24,8 @@ func TestFilter(t *testing.T) {
 			want: engine.Filter{Route: "tip", State: "active", Status: "open", Role: "voter", Context: "mine", Parent: 17, Query: "a b", After: 3, Limit: 10},
 		},
 		{raw: "type=crontab", want: engine.Filter{Type: "crontab"}},
+		{raw: "paused=true", want: engine.Filter{Paused: "true"}},
+		{raw: "paused=yes", kind: errs.BadParameter},
 		{raw: "limit=1.5", kind: errs.BadParameter},
 		{raw: "limit=-1", kind: errs.BadParameter},
 		{raw: "after=-1", kind: errs.BadParameter},

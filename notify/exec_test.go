@@ -1,7 +1,9 @@
 package notify
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -95,6 +97,36 @@ func TestExecSees(t *testing.T) {
 	// that is up to permissions.
 	if left, err := os.ReadDir(g.Scratch); err != nil || len(left) > 0 && os.Getuid() == 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestTimeoutsOfCommands: a command may take a day, and no longer; one of which nothing is said
+// has half a minute.
+func TestTimeoutsOfCommands(t *testing.T) {
+	t.Parallel()
+	if err := confine.Supported(); err != nil {
+		t.Skip("processes cannot be bounded here: ", err)
+	}
+	for timeout, want := range map[time.Duration]string{
+		0:                            "",
+		2 * time.Hour:                "",
+		24 * time.Hour:               "",
+		24*time.Hour + 1:             "sh: timeout: must be above zero and at most 24h",
+		25 * time.Hour:               "sh: timeout: must be above zero and at most 24h",
+		-time.Second:                 "sh: timeout: must be above zero and at most 24h",
+		time.Duration(math.MaxInt64): "sh: timeout: must be above zero and at most 24h",
+	} {
+		c, err := CheckCommands(map[string]Command{"sh": {Path: "/bin/sh", Timeout: timeout}})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", timeout, got, want)
+		}
+		if limit := cmp.Or(timeout, 30*time.Second); c.named["sh"].Timeout != limit {
+			t.Errorf("%s: the limit is %s", timeout, c.named["sh"].Timeout)
+		}
 	}
 }
 
