@@ -108,10 +108,22 @@ type Tx interface {
 	// nothing else does without: rolling it back as a whole is cheaper.
 	Savepoint(f func() error) error
 
+	// Later says that the unit does not ask how what it writes comes out: that a key is
+	// in use, or that a row has another revision. Update returns ErrAgain then, and has
+	// stored nothing. A store that is far away sends such writes with the commit.
+	Later()
+
+	// Settle returns ErrAgain if something that was written later did not come out.
+	Settle() error
+
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
 	AfterCommit(f func())
 }
+
+// ErrAgain says that what a unit wrote later did not come out as it was decided. Whoever decides
+// again, and asks, is told how.
+var ErrAgain = errs.New(errs.Unavailable, "Something else was stored at the same moment; try again.")
 
 // OrNil turns errs.NotFound into nil.
 func OrNil[T any](found *T, err error) (*T, error) {

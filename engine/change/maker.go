@@ -4,6 +4,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (m *Maker) Change(ctx context.Context, decide func(store.Reader) (Decision,
 }
 
 func (m *Maker) tryChange(ctx context.Context, decide func(store.Reader) (Decision, error)) error {
-	for range attempts {
+	for attempt := range attempts {
 		var apply Decision
 		snapshot := m.Snapshot()
 		err := m.Store.View(ctx, func(r store.Reader) (err error) {
@@ -75,10 +76,17 @@ func (m *Maker) tryChange(ctx context.Context, decide func(store.Reader) (Decisi
 				if m.Snapshot() != snapshot {
 					return ErrStale // a user's rights may have changed
 				}
-				return apply(tx)
+				if attempt == 0 { // after that, the error itself is wanted
+					tx.Later()
+				}
+				err := apply(tx)
+				if errors.Is(err, errUndone) {
+					err = cmp.Or(tx.Settle(), err)
+				}
+				return err
 			})
 		}
-		if !errors.Is(err, ErrStale) {
+		if !errors.Is(err, ErrStale) && !errors.Is(err, store.ErrAgain) {
 			return err
 		}
 	}

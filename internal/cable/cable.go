@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -22,6 +23,7 @@ type Cable struct {
 	turn    int  // how often it was led elsewhere
 	conns   map[net.Conn]bool
 	held    chan struct{} // nil: nothing is; closed when it goes on
+	trips   int           // how often something was asked after an answer, or first
 	swallow int           // so many answers are not passed on
 	answer  []byte        // what they contain
 }
@@ -115,6 +117,14 @@ func (c *Cable) Swallowed() bool {
 	return c.swallow == 0
 }
 
+// Trips returns how often a client has asked something since its last answer, however much it
+// was: so often it has waited for the way there and back.
+func (c *Cable) Trips() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trips
+}
+
 // add notes a connection that was made in a turn, if that is not over.
 func (c *Cable) add(client, server net.Conn, turn int) bool {
 	c.mu.Lock()
@@ -124,6 +134,18 @@ func (c *Cable) add(client, server net.Conn, turn int) bool {
 	}
 	c.conns[client], c.conns[server] = true, true
 	return true
+}
+
+// counts returns what counts a trip with each question that is the first since an answer.
+func (c *Cable) counts(asked *atomic.Bool) func([]byte) bool {
+	return func([]byte) bool {
+		if !asked.Swap(true) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.trips++
+		}
+		return false
+	}
 }
 
 // takes reports whether an answer is one to swallow.
@@ -154,8 +176,14 @@ func (c *Cable) pass(client net.Conn) {
 		return
 	}
 	var both sync.WaitGroup
-	both.Go(func() { c.copy(server, client, nil) })
-	both.Go(func() { c.copy(client, server, c.takes) })
+	var asked atomic.Bool
+	both.Go(func() { c.copy(server, client, c.counts(&asked)) })
+	both.Go(func() {
+		c.copy(client, server, func(part []byte) bool {
+			asked.Store(false)
+			return c.takes(part)
+		})
+	})
 	both.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +198,7 @@ func (c *Cable) copy(to, from net.Conn, takes func(part []byte) bool) {
 	for {
 		n, err := from.Read(part)
 		c.wait()
-		if n > 0 && takes != nil && takes(part[:n]) {
+		if n > 0 && takes(part[:n]) {
 			return
 		}
 		if _, writeErr := to.Write(part[:n]); err != nil || writeErr != nil {

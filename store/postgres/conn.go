@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"flowdrive/store/relational"
 )
 
 // conn is a connection as store/relational uses one: package driver's interfaces over
@@ -24,16 +27,28 @@ import (
 // are compared with a literal.
 type conn struct {
 	pg      *pgconn.PgConn
-	began   string   // what follows the begin of a transaction: the look at the epoch
-	looked  string   // the same of one that only reads
-	bounds  string   // what comes before either; "" if the session has it
-	pooled  bool     // each transaction may reach another session, in which nothing is prepared
-	pending []string // is sent before the next statement
-	names   int      // of statements prepared so far
+	began   string    // what follows the begin of a transaction: the look at the epoch
+	looked  string    // the same of one that only reads
+	bounds  string    // what comes before either; "" if the session has it
+	pooled  bool      // each transaction may reach another session, in which nothing is prepared
+	pending []pending // is sent before the next statement
+	names   int       // of statements prepared so far
 	lost    func(error)
 }
 
+// pending is a statement that waits: one of the driver's own, which only opens or ends a part of a
+// transaction, or one that was queued.
+type pending struct {
+	query   string
+	of      *stmt // nil: the driver's own
+	variant *variant
+	values  [][]byte
+	formats []int16
+	types   []uint32
+}
+
 var (
+	_ relational.Pipeline     = (*conn)(nil)
 	_ driver.Conn             = (*conn)(nil)
 	_ driver.StmtExecContext  = (*stmt)(nil)
 	_ driver.StmtQueryContext = (*stmt)(nil)
@@ -117,6 +132,9 @@ func (*stmt) Query([]driver.Value) (driver.Rows, error) { return nil, driver.Err
 func (s *stmt) ExecContext(_ context.Context, args []driver.NamedValue) (driver.Result, error) {
 	if s.control {
 		s.c.queue(s.query)
+		if strings.HasPrefix(s.query, "ROLLBACK TO ") { // nothing can be prepared before
+			return driver.RowsAffected(0), s.c.Flush()
+		}
 		return driver.RowsAffected(0), nil
 	}
 	_, result, err := s.run(args)
@@ -144,46 +162,115 @@ func (c *conn) queue(query string) {
 	case beginRead:
 		c.begin(query, c.looked)
 	default:
-		c.pending = append(c.pending, query)
+		c.pending = append(c.pending, pending{query: query})
 	}
 }
 
 func (c *conn) begin(query, look string) {
-	c.pending = append(c.pending[:0], query)
+	c.pending = append(c.pending[:0], pending{query: query})
 	if c.bounds != "" {
-		c.pending = append(c.pending, c.bounds)
+		c.pending = append(c.pending, pending{query: c.bounds})
 	}
-	c.pending = append(c.pending, look)
+	c.pending = append(c.pending, pending{query: look})
+}
+
+// Queue implements relational.Pipeline.
+func (c *conn) Queue(of driver.Stmt, args []driver.NamedValue) error {
+	s, ok := of.(*stmt)
+	if !ok {
+		return fmt.Errorf("a statement is a %T", of)
+	}
+	p, err := s.bind(args)
+	if err == nil {
+		c.pending = append(c.pending, p)
+	}
+	return err
+}
+
+// bind returns the statement with its values, as it is sent.
+func (s *stmt) bind(args []driver.NamedValue) (p pending, err error) {
+	p = pending{query: s.query, of: s}
+	if p.values, p.formats, p.types, err = encode(args); err != nil || s.c.pooled {
+		return p, err
+	}
+	if p.variant, err = s.variant(p.types); err != nil {
+		err = s.c.failed(err)
+	}
+	return p, err
+}
+
+// add adds the statement to what is sent.
+func (p *pending) add(to *pgconn.Batch) {
+	if p.variant == nil {
+		to.ExecParams(p.query, p.values, p.types, p.formats, nil)
+		return
+	}
+	to.ExecPrepared(p.variant.name, p.values, p.formats, p.variant.formats)
+}
+
+// Flush implements relational.Pipeline.
+func (c *conn) Flush() error {
+	if len(c.pending) == 0 {
+		return nil
+	}
+	_, err := c.send(c.pending, len(c.pending))
+	return err
+}
+
+// send sends statements together, and returns the result of the last. The first of them are those
+// that waited.
+func (c *conn) send(all []pending, waited int) (*pgconn.Result, error) {
+	var batch pgconn.Batch
+	for i := range all {
+		all[i].add(&batch)
+	}
+	results, err := c.pg.ExecBatch(context.Background(), &batch).ReadAll()
+	if err != nil {
+		err = earlier(all[:waited], results, c.failed(err))
+	}
+	clear(all)
+	c.pending = c.pending[:0]
+	if err != nil {
+		return nil, err
+	}
+	return results[len(results)-1], nil
+}
+
+// earlier finds out whether one of the statements that waited has failed, by the results of those
+// before it.
+func earlier(waited []pending, results []*pgconn.Result, err error) error {
+	if _, ok := errors.AsType[*pgconn.PgError](err); !ok {
+		return err
+	}
+	ran := 0
+	for ran < len(results) && results[ran].Err == nil {
+		ran++
+	}
+	if ran < len(waited) && waited[ran].of != nil {
+		return &relational.Earlier{Err: err}
+	}
+	return err
 }
 
 // run sends the statement, after what waits, and returns its result.
 func (s *stmt) run(args []driver.NamedValue) (*variant, *pgconn.Result, error) {
-	values, formats, types, err := encode(args)
+	p, err := s.bind(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	var v *variant
-	if !s.c.pooled {
-		if v, err = s.variant(types); err != nil {
-			return nil, nil, s.c.failed(err)
-		}
+	if s.query == rollback { // what was queued would be undone, and might fail before
+		s.c.pending = slices.DeleteFunc(s.c.pending, func(p pending) bool { return p.of != nil })
 	}
-	var batch pgconn.Batch
-	for _, query := range s.c.pending {
-		batch.ExecParams(query, nil, nil, nil, nil)
-	}
-	if s.c.pooled {
-		batch.ExecParams(s.query, values, types, formats, nil)
-	} else {
-		batch.ExecPrepared(v.name, values, formats, v.formats)
-	}
-	s.c.pending = s.c.pending[:0]
-	results, err := s.c.pg.ExecBatch(context.Background(), &batch).ReadAll()
+	waited := len(s.c.pending)
+	result, err := s.c.send(append(s.c.pending, p), waited)
 	if err != nil {
-		return nil, nil, s.c.failed(err)
+		return nil, nil, err
 	}
-	result := results[len(results)-1]
-	if s.c.pooled {
+	if s.query == commit && result.CommandTag.String() != commit { // the transaction had failed
+		return nil, nil, errors.New("the database has rolled back what was to be committed")
+	}
+	v := p.variant
+	if v == nil {
 		v = described(result.FieldDescriptions)
 	}
 	return v, result, nil
@@ -210,9 +297,6 @@ next:
 		}
 		return v, nil
 	}
-	if err := s.c.flush(); err != nil {
-		return nil, err
-	}
 	s.c.names++
 	name := "s" + strconv.Itoa(s.c.names)
 	description, err := s.c.pg.Prepare(context.Background(), name, s.query, types)
@@ -226,20 +310,6 @@ next:
 	}
 	s.variants = append(s.variants, v)
 	return v, nil
-}
-
-// flush sends what waits.
-func (c *conn) flush() error {
-	if len(c.pending) == 0 {
-		return nil
-	}
-	var batch pgconn.Batch
-	for _, query := range c.pending {
-		batch.ExecParams(query, nil, nil, nil, nil)
-	}
-	c.pending = c.pending[:0]
-	_, err := c.pg.ExecBatch(context.Background(), &batch).ReadAll()
-	return err
 }
 
 // failed looks whether an error means that the database is lost to this node.

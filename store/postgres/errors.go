@@ -16,6 +16,7 @@ import (
 const (
 	beginRead  = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
+	commit     = `COMMIT`
 	rollback   = `ROLLBACK`
 )
 
@@ -30,7 +31,7 @@ const superseded = "FD001"
 // before has committed. A transaction that reads sees one snapshot.
 func dialect() *relational.Dialect {
 	return &relational.Dialect{
-		BeginRead: beginRead, EndRead: rollback, BeginWrite: beginWrite, Commit: `COMMIT`, Rollback: rollback,
+		BeginRead: beginRead, EndRead: rollback, BeginWrite: beginWrite, Commit: commit, Rollback: rollback,
 		Judge: judge, Text: relational.PostgreSQLText(), Returning: true, FailsWhole: true,
 	}
 }

@@ -37,7 +37,7 @@ func (r answerReader) Get(user identity.ID, key string) (*store.Answer, error) {
 
 // Put stores an answer. A key in use is errs.NameTaken.
 func (t answerWriter) Put(a *store.Answer) error {
-	_, err := insertAnswer.exec(t.c, a)
+	err := insertAnswer.exec(t.c, a)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The Idempotency-Key is in use.")
 	}

@@ -166,7 +166,7 @@ func (r caseReader) CountOpen(starter identity.ID) (n int64, err error) {
 // Insert stores a new case. An id in use is errs.NameTaken.
 func (t caseWriter) Insert(c *store.Case) error {
 	t.touch(c.ID)
-	_, err := insertCase.exec(t.c, c)
+	err := insertCase.exec(t.c, c)
 	if isUnique(err) {
 		var one int
 		if taken, readErr := t.c.Row(caseExists, c.ID).Scan(&one); taken && readErr == nil {
@@ -184,6 +184,13 @@ func (t caseWriter) Insert(c *store.Case) error {
 // Access or Tasks are nil they stay as they are.
 func (t caseWriter) Update(c *store.Case, base int64) error {
 	t.touch(c.ID)
+	if t.c.part.later {
+		err := updateCase.expect(t.c, c, c.ID, base, int64(c.Archived))
+		if err == nil && c.Tasks != nil {
+			err = t.putTasks(c, c.Had)
+		}
+		return Failure("store a case", err)
+	}
 	n, err := int64(0), error(nil)
 	if c.State == string(machine.Active) { // as a case is for most of its life
 		n, err = advanceCase.change(t.c, c, c.ID, base, int64(c.Archived))

@@ -20,6 +20,10 @@ type Conn struct {
 	ran     *atomic.Int64         // statements
 	memory  *memory               // of the whole database
 
+	pipeline Pipeline // the driver, if it is one and the connection is the writer's
+	part     part
+	waiting  []lateWrite // what is sent with the next that is sent at once
+
 	// What the arguments of the next statement are made in.
 	columns []column
 	args    []any
@@ -49,9 +53,11 @@ func (c *Conn) Close() error {
 	return errors.Join(all...)
 }
 
-// stmt returns the statement, prepared on its first use. The texts are
-// constants of this package, so their number is bounded.
+// stmt returns a statement that is sent at once.
 func (c *Conn) stmt(query string) (*statement, error) {
+	if err := c.arrive(); err != nil {
+		return nil, err
+	}
 	if c.view == viewing {
 		c.view = snapshot
 		if _, err := c.Exec(c.dialect.BeginRead); err != nil {
@@ -59,6 +65,12 @@ func (c *Conn) stmt(query string) (*statement, error) {
 			return nil, Failure("begin to read", err)
 		}
 	}
+	return c.prepared(query)
+}
+
+// prepared returns the statement, prepared on its first use. The texts are
+// constants of this package, so their number is bounded.
+func (c *Conn) prepared(query string) (*statement, error) {
 	c.ran.Add(1)
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
@@ -71,18 +83,37 @@ func (c *Conn) stmt(query string) (*statement, error) {
 	return s, nil
 }
 
-// Exec runs a statement that yields no rows.
+// Exec runs a statement that yields no rows. In a unit that writes later it waits, and its
+// result says nothing.
 func (c *Conn) Exec(query string, args ...any) (driver.Result, error) {
+	if c.part.later && !isControl(query) {
+		return driver.RowsAffected(0), c.put(query, args)
+	}
+	return c.run(query, args)
+}
+
+// isControl reports whether a statement opens or ends a part of a transaction.
+func isControl(query string) bool {
+	switch query {
+	case beginPart, undoPart, endPart, beginTry, undoTry, endTry:
+		return true
+	}
+	return false
+}
+
+// run runs a statement at once that yields no rows.
+func (c *Conn) run(query string, args []any) (driver.Result, error) {
 	s, err := c.stmt(query)
 	if err != nil {
 		return nil, err
 	}
-	return s.exec(args)
+	res, err := s.exec(args)
+	return res, c.part.note(err)
 }
 
 // Change runs a statement and returns how many rows it changed.
 func (c *Conn) Change(query string, args ...any) (int64, error) {
-	res, err := c.Exec(query, args...)
+	res, err := c.run(query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +131,7 @@ func (c *Conn) insert(query, key string, args ...any) (id, added int64, err erro
 		}
 		return id, 1, nil
 	}
-	res, err := c.Exec(query, args...)
+	res, err := c.run(query, args)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -159,7 +190,7 @@ func (c *Conn) Row(query string, args ...any) Row {
 		return Row{err: err}
 	}
 	rows, err := s.query(args)
-	return Row{s, rows, err}
+	return Row{s, rows, c.part.note(err)}
 }
 
 // Scan reads the columns of the present row.
@@ -200,7 +231,7 @@ func (c *Conn) Each(query string, f func(Scan) error, args ...any) (err error) {
 	}
 	rows, err := s.query(args)
 	if err != nil {
-		return err
+		return c.part.note(err)
 	}
 	defer func() { err = errors.Join(err, s.judge(rows.Close())) }()
 	for {

@@ -88,6 +88,7 @@ func (db *DB) Conn(over driver.Conn) *Conn {
 // known before anything is written.
 func (db *DB) UseWriter(writer *Conn) error {
 	db.writer = writer
+	writer.pipeline, _ = writer.driver.(Pipeline)
 	db.memory.forget()
 	return db.ids.load(writer)
 }

@@ -37,7 +37,7 @@ func (r caseReader) Done(user identity.ID, after time.Time, limit int) (all []st
 
 // InsertDone notes that a user has performed an action.
 func (t caseWriter) InsertDone(d *store.DoneTask) error {
-	_, err := insertDone.exec(t.c, d)
+	err := insertDone.exec(t.c, d)
 	return Failure("note what a user has performed", err)
 }
 

@@ -51,7 +51,7 @@ func (r entryReader) AllEnded(contexts []identity.ID, after time.Time, limit int
 
 // PutEnded keeps an entry that has ended.
 func (t entryWriter) PutEnded(e *store.EndedEntry) error {
-	_, err := putEnded.exec(t.c, e)
+	err := putEnded.exec(t.c, e)
 	return Failure("keep a schedule entry that has ended", err)
 }
 

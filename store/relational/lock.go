@@ -97,7 +97,7 @@ func (r lockReader) DocumentsBelow(folder int64, documents []int64) (below []int
 // Insert stores a new lock.
 func (t lockWriter) Insert(l *store.Lock) error {
 	t.c.memory.locks.move()
-	_, err := insertLock.exec(t.c, l)
+	err := insertLock.exec(t.c, l)
 	return Failure("store a lock", err)
 }
 

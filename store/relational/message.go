@@ -56,7 +56,7 @@ func (r messageReader) List(caseID int64) (all []store.Message, err error) {
 
 // Put creates a message or replaces the one of that case and label.
 func (t messageWriter) Put(m *store.Message) error {
-	_, err := upsertMessage.exec(t.c, m)
+	err := upsertMessage.exec(t.c, m)
 	if isReferred(err) {
 		return notFound("case")
 	}
@@ -96,9 +96,7 @@ func (r caseReader) Log(id int64) ([]byte, error) {
 
 // AppendLog adds log entries, a JSON array, which begin at seq.
 func (t caseWriter) AppendLog(caseID, seq int64, entries []byte) error {
-	t.c.try()
-	_, err := t.c.Exec(insertLog, caseID, seq, blob(entries))
-	err = t.c.tried(err)
+	err := insertRow(t.c, insertLog, caseID, seq, blob(entries))
 	if isReferred(err) {
 		return notFound("case")
 	}

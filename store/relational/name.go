@@ -65,7 +65,7 @@ func (r nameReader) List(folder store.Folder, entries []store.UUID, cases []int6
 // Put stores a name, by folder, author and folded name. A resource
 // has one name at most: a second one is errs.NameTaken.
 func (t nameWriter) Put(n *store.GivenName) error {
-	_, err := upsertName.exec(t.c, n)
+	err := upsertName.exec(t.c, n)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The resource has another name already.")
 	}

@@ -67,7 +67,7 @@ func (r partyReader) List() (all []store.Party, err error) {
 // Put stores a new party or replaces the one with that id. It returns
 // errs.NameTaken if another party has the name, in any case.
 func (t partyWriter) Put(p *store.Party) error {
-	_, err := upsertParty.exec(t.c, p)
+	err := upsertParty.exec(t.c, p)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", p.Name)
 	}

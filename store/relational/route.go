@@ -127,14 +127,14 @@ func (r routeReader) InUse(id int64) (cases, entries int64, err error) {
 func (t routeWriter) Put(r *store.Route) error {
 	const op = "store a route"
 	t.c.memory.stamps.move()
-	_, err := upsertRoute.exec(t.c, r)
+	err := upsertRoute.exec(t.c, r)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The name %q is in use for another route.", r.Name)
 	}
 	if err != nil {
 		return Failure(op, err)
 	}
-	_, err = insertRouteVersion.exec(t.c, &store.RouteVersion{
+	err = insertRouteVersion.exec(t.c, &store.RouteVersion{
 		RouteID: r.ID, Name: r.Name, Version: r.Version, YAML: r.YAML, Source: r.Source, Form: r.Form, Created: r.Modified,
 	})
 	if err != nil || len(r.Brief) == 0 {

@@ -148,7 +148,7 @@ func (r entryReader) OccurrencesBefore(entry store.UUID, before time.Time, limit
 // InsertOccurrence records what became of an instant. The pair (entry,
 // instant) is unique: a second one is errs.NameTaken.
 func (t entryWriter) InsertOccurrence(o *store.Occurrence) error {
-	_, err := insertOccurrence.exec(t.c, o)
+	err := insertOccurrence.exec(t.c, o)
 	if isUnique(err) {
 		return errDealtWith()
 	}

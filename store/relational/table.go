@@ -1,7 +1,6 @@
 package relational
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,13 +108,16 @@ func (t *table[R]) addUpTo(limit int, c *Conn, all *[]R, query string, args ...a
 // that are given in addition.
 type write[R any] struct {
 	query   string
+	expects string // the same, which fails unless it changes a row
 	key     string // the column that numbers the rows
 	columns func(r *R, to []column) []column
 	takes   []int // which of them
 }
 
 // of returns the same with another text.
-func (w *write[R]) of(query string) *write[R] { return &write[R]{query, w.key, w.columns, w.takes} }
+func (w *write[R]) of(query string) *write[R] {
+	return &write[R]{query: query, key: w.key, columns: w.columns, takes: w.takes}
+}
 
 // arguments returns the arguments of the statement for a row. They are valid
 // until the next call.
@@ -129,13 +131,29 @@ func (w *write[R]) arguments(c *Conn, r *R, given []any) []any {
 	return c.args
 }
 
-// exec runs the statement for a row.
-func (w *write[R]) exec(c *Conn, r *R, given ...any) (driver.Result, error) {
+// exec runs the statement for a row, as Conn.Exec does.
+func (w *write[R]) exec(c *Conn, r *R, given ...any) error {
 	args := w.arguments(c, r, given)
 	defer clear(args)
+	return insertRow(c, w.query, args...)
+}
+
+// insertRow runs a statement that may be refused by a key or a reference, as Conn.Exec does.
+func insertRow(c *Conn, query string, args ...any) error {
+	if c.part.later {
+		return c.put(query, args)
+	}
 	c.try()
-	res, err := c.Exec(w.query, args...)
-	return res, c.tried(err)
+	_, err := c.run(query, args)
+	return c.tried(err)
+}
+
+// expect has the statement wait, for a unit that writes later. The unit fails unless it changes
+// the row.
+func (w *write[R]) expect(c *Conn, r *R, given ...any) error {
+	args := w.arguments(c, r, given)
+	defer clear(args)
+	return c.put(w.expects, args)
 }
 
 // added runs the statement for a new row, and returns the number that the row was given
@@ -161,11 +179,11 @@ func (w *write[R]) numbered(c *Conn, r *R, number *int64) error {
 
 // change runs the statement for a row and returns how many rows it changed.
 func (w *write[R]) change(c *Conn, r *R, given ...any) (int64, error) {
-	res, err := w.exec(c, r, given...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+	args := w.arguments(c, r, given)
+	defer clear(args)
+	c.try()
+	n, err := c.Change(w.query, args...)
+	return n, c.tried(err)
 }
 
 // insert is the statement that stores a new row.
@@ -237,6 +255,7 @@ func (t *table[R]) update(of condition) *write[R] {
 		set = append(set, of.also)
 	}
 	w.query = `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + where
+	w.expects = expecting(w.query)
 	return w
 }
 

@@ -35,6 +35,12 @@ func (t *tx) Savepoint(f func() error) error {
 	if t.lost != nil {
 		return t.lost
 	}
+	if err := t.Settle(); err != nil {
+		return err
+	}
+	later := t.c.part.later
+	t.c.part.later = false // an error of f is its own
+	defer func() { t.c.part.later = later }()
 	if _, t.lost = t.c.Exec(beginPart); t.lost != nil {
 		return t.lost
 	}
@@ -252,7 +258,10 @@ func (db *DB) transact(units []*unit) error {
 	if _, err := w.Exec(db.dialect.BeginWrite); err != nil {
 		return Failure("begin to write", err)
 	}
-	defer db.memory.settle(w)
+	defer func() {
+		w.part, w.waiting = part{}, nil
+		db.memory.settle(w)
+	}()
 	err := db.fill(units)
 	if err == nil {
 		return nil
@@ -266,28 +275,31 @@ func (db *DB) transact(units []*unit) error {
 // fill runs the units within the open transaction and commits it.
 func (db *DB) fill(units []*unit) error {
 	w := db.writer
-	succeeded := 0
+	alone := len(units) == 1
 	for _, u := range units {
-		if err := attempt(w, u, len(units) == 1); err != nil {
+		if err := attempt(w, u, alone); err != nil {
 			return Failure("write", err)
 		}
-		if u.err == nil {
-			succeeded++
-		}
-	}
-	if succeeded == 0 {
-		_, err := w.Exec(db.dialect.Rollback)
-		return Failure("roll back", err)
 	}
 	reserved, err := db.ids.reserve(w)
 	if err != nil {
 		return Failure("reserve ids", err)
 	}
-	if _, err := w.Exec(db.dialect.Commit); err != nil {
-		return commitFailure(err)
+	for {
+		if !slices.ContainsFunc(units, func(u *unit) bool { return u.err == nil }) {
+			_, err := w.Exec(db.dialect.Rollback)
+			return Failure("roll back", err)
+		}
+		switch done, err := w.commit(alone); {
+		case err != nil && done:
+			return commitFailure(err)
+		case err != nil:
+			return Failure("write", err)
+		case done:
+			db.ids.reserved = reserved
+			return nil
+		}
 	}
-	db.ids.reserved = reserved
-	return nil
 }
 
 // attempt runs one unit and undoes it if it fails: within a savepoint, or with
@@ -295,6 +307,9 @@ func (db *DB) fill(units []*unit) error {
 // lose the whole transaction.
 func attempt(w *Conn, u *unit, alone bool) error {
 	t := tx{reader: reader{c: w}}
+	if w.pipeline != nil {
+		return w.perform(&t, u, alone)
+	}
 	f := func() error { return u.f(&t) }
 	if alone {
 		u.err = protect(f)
