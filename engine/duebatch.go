@@ -170,10 +170,14 @@ func (e *Engine) fireBatch(tx store.Tx, b *dueBatch, limit int) error {
 		if item.aside = e.sweeper.aside.has(keyOfRow(item.DueRow)); item.aside {
 			continue
 		}
-		if b.ownUnit {
+		fire := func() error {
+			tx.Later() // what does not come out is fired again
 			return e.fireItem(tx, b, item)
 		}
-		item.err = tx.Savepoint(func() error { return e.fireItem(tx, b, item) })
+		if b.ownUnit {
+			return fire()
+		}
+		item.err = tx.Savepoint(fire)
 	}
 	return nil
 }

@@ -129,10 +129,24 @@ func TestLater(t *testing.T) {
 			}
 			return tx.Write().Cases().AppendLog(cases[7].ID, 1, log)
 		}), isNil},
+		{"a part whose writes do not come out", inserted(8, func(tx store.Tx) error {
+			err := tx.Savepoint(func() error {
+				tx.Later()
+				tx.AfterCommit(func() { t.Error("the hook of a part that was undone ran") })
+				return errors.Join(tx.Write().Settings().Put("part", "1"), tx.Write().Cases().Insert(cases[2]))
+			})
+			if !isAgain(errs.NameTaken)(err) {
+				return errs.Wrap("a part", err)
+			}
+			return tx.Savepoint(func() error {
+				tx.Later()
+				return tx.Write().Settings().Put("second part", "1")
+			})
+		}), isNil},
 		{"one that settles", inserted(2, func(tx store.Tx) error { return errors.Join(tx.Settle(), errRefused) }), isAgain(errs.NameTaken)},
 		{"a log of no case", func(tx store.Tx) error {
 			tx.Later()
-			return tx.Write().Cases().AppendLog(cases[8].ID, 1, log)
+			return tx.Write().Cases().AppendLog(1<<40, 1, log)
 		}, isAgain(errs.NotFound)},
 		{"the last", put("last", "1"), isNil},
 	}
@@ -176,11 +190,11 @@ func TestLater(t *testing.T) {
 		}
 		return nil
 	})
-	want := []string{"active [{\"seq\": 1}]", "queued []", "queued []", "queued []", "none", "queued []", "none", "queued [{\"seq\": 1}]", "none"}
+	want := []string{"active [{\"seq\": 1}]", "queued []", "queued []", "queued []", "none", "queued []", "none", "queued [{\"seq\": 1}]", "queued []"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what is stored (-want +got):\n%s", diff)
 	}
-	for key, want := range map[string]string{"by": "queued", "at once": "1", "part": "", "last": "1"} {
+	for key, want := range map[string]string{"by": "queued", "at once": "1", "part": "", "second part": "1", "last": "1"} {
 		if got := get(t, db, key); got != want {
 			t.Errorf("the setting %s is %q, not %q", key, got, want)
 		}

@@ -117,6 +117,9 @@ func (t entryWriter) Insert(e *store.Entry) error {
 
 // Update changes the entry of that UUID.
 func (t entryWriter) Update(e *store.Entry) error {
+	if t.c.part.later {
+		return Failure("store a schedule entry", updateEntry.expect(t.c, e, e.UUID[:]))
+	}
 	n, err := advanceEntry.change(t.c, e, e.UUID[:])
 	if n == 0 && err == nil {
 		n, err = updateEntry.change(t.c, e, e.UUID[:])
@@ -158,6 +161,9 @@ func (t entryWriter) InsertOccurrence(o *store.Occurrence) error {
 // RedoOccurrence is InsertOccurrence, but it replaces an occurrence that has no
 // case.
 func (t entryWriter) RedoOccurrence(o *store.Occurrence) error {
+	if t.c.part.later {
+		return Failure("record an occurrence again", redoOccurrence.expect(t.c, o))
+	}
 	n, err := redoOccurrence.change(t.c, o)
 	if err == nil && n == 0 {
 		return errDealtWith()

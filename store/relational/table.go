@@ -215,16 +215,15 @@ func (t *table[R]) upsert(key string) *write[R] {
 	}
 	w.query += ` ON CONFLICT (` + key + `) DO `
 	if len(set) == 0 {
-		w.query += `NOTHING`
-		return w
+		return w.with(`NOTHING`)
 	}
-	w.query += `UPDATE SET ` + strings.Join(set, ", ")
-	return w
+	return w.with(`UPDATE SET ` + strings.Join(set, ", "))
 }
 
 // with returns the statement with something at its end.
 func (w *write[R]) with(end string) *write[R] {
 	w.query += end
+	w.expects = expecting(w.query)
 	return w
 }
 

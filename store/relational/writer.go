@@ -29,25 +29,30 @@ type tx struct {
 // before Update returns. f must not block: the writer waits for it.
 func (t *tx) AfterCommit(f func()) { t.hooks = append(t.hooks, f) }
 
-// Savepoint runs f. If f fails or panics, it undoes what f wrote and
-// registered, and nothing else.
+// Savepoint runs f. If f fails or panics, or what it wrote later does not come out, it
+// undoes what f wrote and registered, and nothing else.
 func (t *tx) Savepoint(f func() error) error {
 	if t.lost != nil {
 		return t.lost
 	}
-	if err := t.Settle(); err != nil {
+	if err := cmp.Or(t.Settle(), t.c.part.failed); err != nil {
 		return err
 	}
 	later := t.c.part.later
-	t.c.part.later = false // an error of f is its own
+	t.c.part.later = false // an error of f is its own, unless f says otherwise
 	defer func() { t.c.part.later = later }()
 	if _, t.lost = t.c.Exec(beginPart); t.lost != nil {
 		return t.lost
 	}
 	hooks := len(t.hooks)
 	err := protect(f)
+	if err == nil {
+		err = cmp.Or(t.Settle(), t.c.part.failed)
+	}
+	t.lost = cmp.Or(t.lost, t.c.part.lost)
 	if err != nil && t.lost == nil {
 		t.hooks = t.hooks[:hooks]
+		t.c.waiting, t.c.part.failed = nil, nil
 		if _, undoErr := t.c.Exec(undoPart); undoErr != nil {
 			t.lost = lost(err, undoErr)
 		}
