@@ -171,7 +171,7 @@ func (e *Engine) fireBatch(tx store.Tx, b *dueBatch, limit int) error {
 			continue
 		}
 		fire := func() error {
-			tx.Later() // what does not come out is fired again
+			tx.Write().Later() // what does not come out is fired again
 			return e.fireItem(tx, b, item)
 		}
 		if b.ownUnit {

@@ -96,6 +96,14 @@ type Writer interface {
 	Settings() SettingWriter
 	Troubles() TroubleWriter
 	Audit() AuditWriter
+
+	// Later says that the unit does not ask how what it writes comes out: that a key is
+	// in use, or that a row has another revision. Update returns ErrAgain then, and has
+	// stored nothing. A store that is far away sends such writes with the commit.
+	Later()
+
+	// Settle returns ErrAgain if something that was written later did not come out.
+	Settle() error
 }
 
 // Tx reads and writes within one unit.
@@ -107,14 +115,6 @@ type Tx interface {
 	// wrote and registered is undone, and nothing else. A unit that writes
 	// nothing else does without: rolling it back as a whole is cheaper.
 	Savepoint(f func() error) error
-
-	// Later says that the unit does not ask how what it writes comes out: that a key is
-	// in use, or that a row has another revision. Update returns ErrAgain then, and has
-	// stored nothing. A store that is far away sends such writes with the commit.
-	Later()
-
-	// Settle returns ErrAgain if something that was written later did not come out.
-	Settle() error
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.

@@ -77,11 +77,11 @@ func (m *Maker) tryChange(ctx context.Context, decide func(store.Reader) (Decisi
 					return ErrStale // a user's rights may have changed
 				}
 				if attempt == 0 { // after that, the error itself is wanted
-					tx.Later()
+					tx.Write().Later()
 				}
 				err := apply(tx)
 				if errors.Is(err, errUndone) {
-					err = cmp.Or(tx.Settle(), err)
+					err = cmp.Or(tx.Write().Settle(), err)
 				}
 				return err
 			})

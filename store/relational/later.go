@@ -49,10 +49,10 @@ type part struct {
 	lost   error // what the whole transaction was lost by
 }
 
-// Later implements store.Tx.
+// Later implements store.Writer.
 func (t *tx) Later() { t.c.part.later = t.c.pipeline != nil }
 
-// Settle implements store.Tx.
+// Settle implements store.Writer.
 func (t *tx) Settle() error {
 	c := t.c
 	if c.part.unit == nil || len(c.waiting) == 0 || c.waiting[len(c.waiting)-1].of != c.part.unit {

@@ -78,7 +78,7 @@ func TestLater(t *testing.T) {
 	log := []byte(`[{"seq": 1}]`)
 	changed := func(i int, base int64, then func(tx store.Tx) error) func(store.Tx) error {
 		return func(tx store.Tx) error {
-			tx.Later()
+			tx.Write().Later()
 			c := *cases[i]
 			c.Revision, c.State = 2, "active"
 			err := tx.Write().Cases().AppendLog(c.ID, 1, log)
@@ -87,7 +87,7 @@ func TestLater(t *testing.T) {
 	}
 	inserted := func(i int, then func(tx store.Tx) error) func(store.Tx) error {
 		return func(tx store.Tx) error {
-			tx.Later()
+			tx.Write().Later()
 			if err := tx.Write().Settings().Put("by", cases[i].State); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func TestLater(t *testing.T) {
 		}), isNil},
 		{"a part whose writes do not come out", inserted(8, func(tx store.Tx) error {
 			err := tx.Savepoint(func() error {
-				tx.Later()
+				tx.Write().Later()
 				tx.AfterCommit(func() { t.Error("the hook of a part that was undone ran") })
 				return errors.Join(tx.Write().Settings().Put("part", "1"), tx.Write().Cases().Insert(cases[2]))
 			})
@@ -139,13 +139,13 @@ func TestLater(t *testing.T) {
 				return errs.Wrap("a part", err)
 			}
 			return tx.Savepoint(func() error {
-				tx.Later()
+				tx.Write().Later()
 				return tx.Write().Settings().Put("second part", "1")
 			})
 		}), isNil},
-		{"one that settles", inserted(2, func(tx store.Tx) error { return errors.Join(tx.Settle(), errRefused) }), isAgain(errs.NameTaken)},
+		{"one that settles", inserted(2, func(tx store.Tx) error { return errors.Join(tx.Write().Settle(), errRefused) }), isAgain(errs.NameTaken)},
 		{"a log of no case", func(tx store.Tx) error {
-			tx.Later()
+			tx.Write().Later()
 			return tx.Write().Cases().AppendLog(1<<40, 1, log)
 		}, isAgain(errs.NotFound)},
 		{"the last", put("last", "1"), isNil},
@@ -209,7 +209,7 @@ func TestLaterAlone(t *testing.T) {
 	c := newCase(db, addUser(t, db, "starter"), 1<<30)
 	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 	err := db.Update(t.Context(), func(tx store.Tx) error {
-		tx.Later()
+		tx.Write().Later()
 		return errors.Join(tx.Write().Settings().Put("a", "1"), tx.Write().Cases().Insert(c))
 	})
 	if !errors.Is(err, store.ErrAgain) && !errs.Is(err, errs.NameTaken) {
