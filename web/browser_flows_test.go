@@ -159,7 +159,7 @@ func flowOthers(t *testing.T, s *stage) {
 	s.cy.live()
 	s.ann.visit("/tasks?q=seven")
 	s.ann.then(fmt.Sprintf(`[...document.querySelectorAll("#t%s .acts form")].find(f => f.elements.do.value === "accept").requestSubmit()`, id))
-	s.bob.until(`document.querySelector("#list .gone")`)
+	s.bob.until(`document.querySelector("#list .gone") && document.querySelector("#list .gone").textContent.includes("Ann Lindqvist accepted Write")`)
 	s.cy.until(`document.querySelector("#todo").textContent.includes("Ann Lindqvist has accepted it")`)
 	s.cy.stop("accepted by another")
 	s.bob.expect("409")

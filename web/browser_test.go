@@ -259,7 +259,7 @@ func TestBrowserLive(t *testing.T) {
 	w.logIn("ann", password)
 	w.until(`document.querySelector("#live").hidden === false`)
 	g.must(t, "bob", 204, "PUT", "/dav/Workflow/Cases/18/Actions/resolve.json", `{}`)
-	w.until(`document.querySelector("#t18.gone") !== null`)
+	w.until(`document.querySelector("#t18.gone") && document.querySelector("#t18.gone").textContent.includes("Bob Marsh resolved")`)
 	g.must(t, "sam", 201, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "bug", "title": "Another"}`)
 	w.until(`(document.querySelector(".newbar") || {textContent: ""}).textContent.startsWith("1 new")`)
 	w.stop("tasks after changes")

@@ -280,13 +280,26 @@
 		note.append('This has changed. What you wrote stays. ', link);
 		r.prepend(note);
 	};
+	// What became of a case that is gone from a list: the last that somebody did with it.
+	const became = async (row, words) => {
+		const link = row.querySelector('a[href^="/cases/"]');
+		if (!link) return;
+		try {
+			const answer = await fetch(link.pathname + '?part=log', { credentials: 'same-origin' });
+			if (!answer.ok) return;
+			const holder = document.createElement('template');
+			holder.innerHTML = await answer.text();
+			const did = [...holder.content.querySelectorAll('.log .what > span')].find((s) => s.querySelector('b'));
+			if (did) words.textContent = did.textContent.trim();
+		} catch { /* the row says that it is gone */ }
+	};
 	// What a row says, without what only this drawing of it has.
 	const saysOf = (row) => row.outerHTML.replace(/value="[A-Z2-7]{26}"| data-changed="1"|<div class="note info changed">.*?<\/div>/g, '');
 	const rowsOf = (r) => [...r.querySelectorAll('li.task[id], tr[id]')];
 	// A list keeps its rows where they are: those that have changed do so in place, those
 	// that are gone stay, dimmed, and new ones are counted above.
 	const mergeList = (r, fresh) => {
-		let added = 0;
+		let added = 0, asked = 0;
 		const there = new Map(rowsOf(r).map((row) => [row.id, row]));
 		for (const row of rowsOf(fresh)) {
 			const old = there.get(row.id);
@@ -305,7 +318,11 @@
 			row.classList.add('gone');
 			for (const c of row.querySelectorAll('.acts, .check')) c.replaceChildren();
 			const m = row.querySelector('.m, .sub');
-			if (m) { const s = document.createElement('span'); s.textContent = 'not in this list any more'; m.append(s); }
+			if (!m) continue;
+			const words = document.createElement('span');
+			words.textContent = 'not in this list any more';
+			m.append(words);
+			if (asked++ < 5) became(row, words);
 		}
 		if (added) {
 			let bar = r.querySelector(':scope > .newbar');
