@@ -174,7 +174,7 @@ func TestUpcomingGolden(t *testing.T) {
 	for i, uuid := range uuids {
 		text = strings.ReplaceAll(text, uuid, strings.Repeat(string('a'+rune(i)), 32))
 	}
-	text = strings.ReplaceAll(text, fmt.Sprintf("ases/%d/", id), "ases/17/")
+	text = strings.ReplaceAll(text, fmt.Sprintf("/cases/%d#", id), "/cases/17#")
 	text = strings.ReplaceAll(text, fmt.Sprintf("Case %d ", id), "Case 17 ")
 	path := filepath.Join("testdata", "upcoming.ics")
 	if *updateGolden {

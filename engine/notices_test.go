@@ -133,24 +133,27 @@ func TestNoticeText(t *testing.T) {
 
   sign
     The case goes to "done", which completes it.
-    /dav/Workflow/Cases/N/Actions/sign.json
+    /cases/N?open=sign#todo
 
   Checked by bob (open → checked), 2012-11-09 12:34 UTC
   > looks right
   > To: x
 
-Case:     N, One two
-Route:    desk
-Asked by: sam
+Case:         N, One two
+Route:        desk
+Asked by:     sam
 
-The case: /dav/Workflow/Cases/N.json
-Its log:  /dav/Workflow/Cases/N/log.txt
+The case:     /cases/N
+Its log:      /cases/N#log
+On the drive: /dav/Workflow/Cases/N.json
 
-Save {} to the file of a task to do it, {"comment": "…"} to say something with
-it, {"do": "accept"} to take it on first.
+A link opens the form of its task. On the drive each task has a file in
+/dav/Workflow/Cases/N/Actions/: save {} to it to do it, {"comment": "…"} to
+say something with it, {"do": "accept"} to take it on first.
 
-You get this because the task is yours. With {"notify": false} saved to
-/dav/Account/me.json there are no more such mails.
+You get this because the task is yours. Which mails you get is set at
+/account, or on the drive in /dav/Account/me.json: {"notify": false} ends
+them.
 `, "N", fmt.Sprint(id))
 	same(t, "the mail", text, want)
 }

@@ -101,9 +101,9 @@ func TestOneMailOfAFailure(t *testing.T) {
 		got, texts := k.news()
 		same(t, "it fails", got, []string{"dora: Failed: One: disk full", "eve: Failed: One", "eve: Run: One", "sam: Failed: One: disk full"})
 		for line, want := range map[string]string{
-			"dora: Failed: One: disk full": fmt.Sprintf(`Save {"do": "retry"} to /dav/Workflow/Cases/%[1]d/Actions/run.3-1.json to have it tried again, or {"do": "abort"} to give it up. With the command line: flowdrive resume %[1]d`, id),
+			"dora: Failed: One: disk full": fmt.Sprintf(`Try it again: /cases/%[1]d?do=retry&open=run.3-1#todo The page of the case has it tried again or gives it up. On the drive, save {"do": "retry"} to /dav/Workflow/Cases/%[1]d/Actions/run.3-1.json to have it tried again, or {"do": "abort"} to give it up. With the command line: flowdrive resume %[1]d`, id),
 			"sam: Failed: One: disk full": fmt.Sprintf("Those who administer the route can have it tried again or give it up: dora. "+
-				"You can also do one of these, by saving {} to its file: Give up: /dav/Workflow/Cases/%d/Actions/give-up.json", id),
+				"You can also do one of these: Give up: /cases/%d?open=give-up#todo", id),
 		} {
 			if !strings.Contains(texts[line], want) {
 				t.Errorf("%s: no %q in %s", line, want, texts[line])

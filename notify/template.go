@@ -14,7 +14,7 @@ type chat struct {
 	severity notice.Severity
 	title    string // the notice in a sentence
 	lines    []string
-	url      string     // of what it is about; "" if the server does not know its address
+	url      string     // of the page of what it is about; "" if the server does not know its address
 	links    []chatLink // to what can be done, and to what it is about
 }
 
@@ -54,18 +54,20 @@ func chatOf(p *notice.Payload) *chat {
 		c.add("Waits for " + strings.Join(names, ", ") + ".")
 	}
 	for i := range d.Tasks {
-		c.link(d.Tasks[i].Title, d.Tasks[i].URL)
+		c.link(d.Tasks[i].Title, d.Tasks[i].Page)
 	}
 	label := "Open the case"
 	switch {
 	case d.Server != nil:
-		label = "See how the server is"
+		label = "See what is wrong"
+	case d.Hook != nil:
+		label = "Open the route"
 	case d.Case == nil:
 		label = "Open the schedule entry"
 	}
-	c.link(label, d.URL)
-	if strings.Contains(d.URL, "://") {
-		c.url = d.URL
+	c.link(label, d.Page)
+	if strings.Contains(d.Page, "://") {
+		c.url = d.Page
 	}
 	return c
 }

@@ -229,7 +229,7 @@ func (x caseDrawing) sinceOf(v *caseView, d *engine.CaseDetail) {
 // knows refuses an address that names an action or a timer that the route of the case
 // has not.
 func (x caseDrawing) knows(d *engine.CaseDetail) error {
-	if open := x.query.Get("open"); open != "" && d.Route.Action(open) == route.NoAction {
+	if open := x.query.Get("open"); open != "" && !machine.KnowsTask(d.Route, open) {
 		return errs.New(errs.BadParameter, "open can be the name of an action of the route, not %q.", open)
 	}
 	if timer := x.query.Get("timer"); timer != "" && !d.Route.KnowsTimer(timer) {

@@ -15,6 +15,7 @@ func TestUnknownValues(t *testing.T) {
 			"/tasks?do=zzz": 400, "/tasks/escalated?do=zzz": 400, "/cases/17?do=zzz": 400, "/routes/bug/board?do=zzz": 400, "/mount?do=zzz": 400, "/attachments?do=zzz": 400,
 			"/documents/core?do=zzz": 400, "/account?do=zzz": 400, "/tasks?open=zzz": 400, "/tasks?open=0.approve": 400, "/tasks?open=17.": 400, "/tasks?open=17.gone": 200,
 			"/mount?do=revoke": 200, "/documents/core?do=folder": 200, "/tasks?do=": 200, "/cases/17?do=delegate&open=approve": 200,
+			"/cases/17?open=approve.3-1&do=retry": 200, "/cases/17?open=approve.due.3-1": 200, "/cases/17?open=start": 200, "/cases/17?open=zzz.3-1": 400, "/cases/17?open=approve.3": 400,
 			"/cases/17?open=zzz": 400, "/cases/17?timer=zzz": 400, "/cases/17?do=timer&timer=state": 200, "/schedule/new?type=zzz": 400, "/schedule/new?type=crontab": 200,
 			"/routes/bug/board?role=zzz": 400, "/routes/bug/board?role=starter": 200, "/routes/bug/board?case=zzz": 400, "/routes/bug/board?case=17": 200,
 			"/documents?part=list": 404, "/routes/bug/cases?part=list": 404, "/documents": 303, "/routes/bug/cases": 303,

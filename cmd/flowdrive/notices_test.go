@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,8 @@ actions:
 `)
 	path := p.as("sam", "sam works upstairs").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
 	mails := box.Wait(t.Context(), 1)
-	if len(mails) != 1 || mails[0].To[0] != "bob@example.net" || mails[0].Subject != "To do: Check it (Chairs)" || !strings.Contains(mails[0].Text, strings.TrimSuffix(path, ".json")+"/Actions/check.json") {
+	if len(mails) != 1 || mails[0].To[0] != "bob@example.net" || mails[0].Subject != "To do: Check it (Chairs)" || !strings.Contains(mails[0].Text, "/cases/"+strings.TrimSuffix(filepath.Base(path), ".json")+"?open=check#todo\n") ||
+		!strings.Contains(mails[0].Text, strings.TrimSuffix(path, ".json")+"/Actions/: save") {
 		t.Fatalf("got mails %+v", mails)
 	}
 	p.as("bob", "bob works upstairs").must(t, http.StatusNoContent, "PUT", strings.TrimSuffix(path, ".json")+"/Actions/check.json", `{}`)
@@ -99,7 +101,7 @@ actions:
 	for _, call := range s.seen() {
 		got[call.target] += call.body
 	}
-	if len(got) != 2 || !strings.Contains(got["/services/T0/B0/xyz"], `"url":"https://flow.example.org`+strings.TrimSuffix(path, ".json")+`/Actions/check.json"`) || !strings.Contains(got["/message"], `"title":"Closed well: Chairs"`) {
+	if len(got) != 2 || !strings.Contains(got["/services/T0/B0/xyz"], `"url":"https://flow.example.org/cases/`+strings.TrimSuffix(filepath.Base(path), ".json")+`?open=check#todo"`) || !strings.Contains(got["/message"], `"title":"Closed well: Chairs"`) {
 		t.Errorf("told %v", got)
 	}
 }

@@ -32,7 +32,7 @@ func TestPublicURL(t *testing.T) {
 			t.Errorf("%q: the calendar's address is %s", test.config, link)
 		}
 		feed := strings.ReplaceAll(string(p.must(t, http.StatusOK, "GET", "/dav/Workflow/Calendar/upcoming.ics", "").body), "\r\n ", "")
-		if !strings.Contains(feed, test.base+"/dav/Workflow/Schedule/") || strings.Contains(feed, "\r\nURL:https://flow.example.org/dav/Workflow/Schedule/") != (test.base != "") {
+		if !strings.Contains(feed, test.base+"/schedule/") || strings.Contains(feed, "\r\nURL:https://flow.example.org/schedule/") != (test.base != "") {
 			t.Errorf("%q: the calendar is %s", test.config, feed)
 		}
 		if got := p.complaints.String(); strings.Contains(got, warning) != test.warned {

@@ -90,7 +90,7 @@ func (l *eventList) deadlines(c *machine.Case, r *route.Route, mine func(action 
 			UID: c.GUID + "-" + due.Timer + "@flowdrive", Stamp: c.Modified, Start: due.At,
 			Summary: wordsOf(due) + ": " + title, Category: categoryOf(due.Kind),
 			Description: fmt.Sprintf("Case %d of the route %s.", c.ID, c.RouteName),
-		}, l.links.Timer(c.ID, due.Timer))
+		}, l.links.Timers(c.ID))
 	}
 }
 

@@ -3,6 +3,8 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/internal/document"
@@ -143,4 +145,23 @@ func (d personal) retryAll(e RetryAll) error {
 		return d.deliveries().attend(failed, e.Actor, "", true)
 	}
 	return d.bringToRest()
+}
+
+// KnowsTask reports whether a case of the route can have a task by that name: an action,
+// the start of a draft, or what has failed.
+func KnowsTask(r *route.Route, name string) bool {
+	if name == DraftAction || r.Action(name) != route.NoAction {
+		return true
+	}
+	at := strings.LastIndexByte(name, '.')
+	if at < 0 {
+		return false
+	}
+	seq, step, ok := strings.Cut(name[at+1:], "-") // as in Outgoing.Name
+	for _, number := range []string{seq, step} {
+		_, err := strconv.ParseUint(number, 10, 64)
+		ok = ok && err == nil
+	}
+	source, _, _ := route.SplitTimer(name[:at])
+	return ok && (r.Action(source) != route.NoAction || r.KnowsTimer(source))
 }

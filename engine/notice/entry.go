@@ -10,10 +10,13 @@ import (
 func (n *Notice) entryMail(p *Person) *machine.Mail {
 	e := n.Entry
 	l := &letter{Subject: n.Sentence(p), Opening: n.firing(p), Detail: n.Trouble.Text}
-	if !n.Trouble.Ended && n.Trouble.Over != EndDeleted {
-		l.link("The entry", n.Links.Entry(e.UUID))
+	l.link("The entry", n.Links.Entry(e.UUID))
+	l.link("Its history", n.Links.History(e.UUID))
+	if n.Trouble.Ended || n.Trouble.Over == EndDeleted {
+		l.link("On the drive", n.Links.HistoryFile(e.UUID))
+	} else {
+		l.link("On the drive", n.Links.EntryFile(e.UUID))
 	}
-	l.link("Its history", n.Links.InEntry(e.UUID, "occurrences.json"))
 	if n.Kind != KindMended {
 		l.Closing = append(l.Closing, n.prospect())
 	}
@@ -40,10 +43,10 @@ func (n *Notice) firing(p *Person) string {
 // prospect says what comes next.
 func (n *Notice) prospect() string {
 	if n.Trouble.What == WhatPaused {
-		return "It goes on when what it needs is there again and somebody saves {\"do\": \"resume\"} to it. Delete it if it is not needed any more."
+		return "It goes on when what it needs is there again and somebody resumes it, on its page or by saving {\"do\": \"resume\"} to it on the drive. Delete it if it is not needed any more."
 	}
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."
 	}
-	return "It tries again at its next instant, which fails, too, unless the cause is mended. Who may change the entry can also save {\"do\": \"trigger\"} to it to try at once, or {\"do\": \"pause\"} to stop it. You are told once a day until it has started a case, and once when it has."
+	return "It tries again at its next instant, which fails, too, unless the cause is mended. Who may change the entry can also have it try at once or pause it, on its page or by saving {\"do\": \"trigger\"} or {\"do\": \"pause\"} to it on the drive. You are told once a day until it has started a case, and once when it has."
 }

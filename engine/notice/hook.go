@@ -29,7 +29,8 @@ func (n *Notice) hookMail(p *Person) *machine.Mail {
 		l.Opening = fmt.Sprintf("Requests to %s are refused, though those who send them do nothing wrong:", n.Hook.title())
 	}
 	if t.Over != EndDeleted {
-		l.link("The hook", n.Links.To(n.Hook.path()))
+		l.link("The route", n.Links.Route(n.Hook.Route))
+		l.link("The hook on the drive", n.Links.To(n.Hook.path()))
 	}
 	if n.Kind != KindMended {
 		l.Closing = append(l.Closing, "You are told of it once a day until it is over, and once when it is.")

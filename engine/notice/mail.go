@@ -34,17 +34,28 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 	if len(p.Tasks) > 0 {
 		l.Opening = n.opening(p)
 		l.Tasks = n.tasks(p)
-		l.Closing = append(l.Closing, `Save {} to the file of a task to do it, {"comment": "…"} to say something with it, {"do": "accept"} to take it on first.`)
+		l.Closing = append(l.Closing, fmt.Sprintf(`A link opens the form of its task. On the drive each task has a file in %s: save {} to it to do it, {"comment": "…"} to say something with it, {"do": "accept"} to take it on first.`, n.Links.ActionFolder(at.ID)))
 	}
 	if p.Sees {
 		l.Acts = n.acts(p)
 	}
 	l.Facts = n.facts(at)
-	l.link("The case", n.Links.Case(at.ID))
-	l.link("Its log", n.Links.InCase(at.ID, "log.txt"))
+	n.leadTo(l, at)
 	l.Closing = append(l.Closing, p.overToo()...)
-	l.Closing = append(l.Closing, fmt.Sprintf(`You get this because %s. With {"notify": false} saved to %s there are no more such mails.`, p.because(), n.Links.To("/dav/Account/me.json")))
+	l.Closing = append(l.Closing, "You get this because "+p.because()+". "+n.choose())
 	return l.mail(p, at.GUID)
+}
+
+// leadTo adds the links to a case: to its page, and for tools to the drive.
+func (n *Notice) leadTo(l *letter, c *machine.Case) {
+	l.link("The case", n.Links.Case(c.ID))
+	l.link("Its log", n.Links.Log(c.ID))
+	l.link("On the drive", n.Links.CaseFile(c.ID))
+}
+
+// choose says where a person says which mails they want.
+func (n *Notice) choose() string {
+	return fmt.Sprintf(`Which mails you get is set at %s, or on the drive in %s: {"notify": false} ends them.`, n.Links.To("/account"), n.Links.To("/dav/Account/me.json"))
 }
 
 // opening says that there is something to do.

@@ -57,22 +57,25 @@ func TestMail(t *testing.T) {
 	want(t, "text", mail.Text, `There is something for you to do in case 7, Child:
 
   Do sign
-    /dav/Workflow/Cases/7/Actions/sign.json
+    /cases/7?open=sign#todo
 
   Approved To: x by ann for bob (open → done), 2012-11-09 12:34 UTC
   > looks right
   > To: x
 
-Case:     7, Child
+Case:         7, Child
 
-The case: /dav/Workflow/Cases/7.json
-Its log:  /dav/Workflow/Cases/7/log.txt
+The case:     /cases/7
+Its log:      /cases/7#log
+On the drive: /dav/Workflow/Cases/7.json
 
-Save {} to the file of a task to do it, {"comment": "…"} to say something with
-it, {"do": "accept"} to take it on first.
+A link opens the form of its task. On the drive each task has a file in
+/dav/Workflow/Cases/7/Actions/: save {} to it to do it, {"comment": "…"} to
+say something with it, {"do": "accept"} to take it on first.
 
-You get this because the task is yours. With {"notify": false} saved to
-/dav/Account/me.json there are no more such mails.
+You get this because the task is yours. Which mails you get is set at
+/account, or on the drive in /dav/Account/me.json: {"notify": false} ends
+them.
 `)
 }
 
@@ -251,7 +254,7 @@ func TestLetters(t *testing.T) {
 	}
 	paths := of(notice.KindTask)
 	paths.Links = ""
-	if mail := paths.Mail(&bob); mail.HTML != "" || !strings.Contains(mail.Text, "\n    /dav/Workflow/Cases/42/Actions/approve.json\n") {
+	if mail := paths.Mail(&bob); mail.HTML != "" || !strings.Contains(mail.Text, "\n    /cases/42?open=approve#todo\n") {
 		t.Errorf("without the server's address it is %+v", mail)
 	}
 }
@@ -350,13 +353,14 @@ func TestFailure(t *testing.T) {
 
   there is no route
 
-The entry:   /dav/Workflow/Schedule/0123.json
-Its history: /dav/Workflow/Schedule/0123/occurrences.json
+The entry:    /schedule/0123
+Its history:  /schedule/0123#history
+On the drive: /dav/Workflow/Schedule/0123.json
 
 It tries again at its next instant, which fails, too, unless the cause is
-mended. Who may change the entry can also save {"do": "trigger"} to it to try
-at once, or {"do": "pause"} to stop it. You are told once a day until it has
-started a case, and once when it has.
+mended. Who may change the entry can also have it try at once or pause it, on
+its page or by saving {"do": "trigger"} or {"do": "pause"} to it on the drive.
+You are told once a day until it has started a case, and once when it has.
 
 You get this because you administer the route.
 `)

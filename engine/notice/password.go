@@ -28,6 +28,6 @@ func (n *Notice) passwordMail(p *Person) *machine.Mail {
 	}
 	l.Closing = append(l.Closing, used+" If it is still needed, make another one and put that into the device or program. If not, nothing needs to be done.")
 	l.link("Your app passwords", n.Links.To("/mount"))
-	l.Closing = append(l.Closing, fmt.Sprintf(`You are told a week and a day before. With {"notify": false} saved to %s there are no more such mails.`, n.Links.To("/dav/Account/me.json")))
+	l.Closing = append(l.Closing, "You are told a week and a day before. "+n.choose())
 	return l.mail(p, fmt.Sprintf("app password %d", s.ID))
 }

@@ -19,8 +19,9 @@ type Payload struct {
 	Data      Data   `json:"data"`      // the rest
 }
 
-// Data is the content of a payload. What it is about has an href, a path, and a
-// url, which is absolute if the server knows the address by which it is called.
+// Data is the content of a payload. What it is about has an href, a path of the drive;
+// a url, the same with the address of the server; and a page, for people. The last two
+// are absolute if the server knows the address by which it is called.
 type Data struct {
 	XAttrs      []machine.Fact   `json:"xattrs,omitempty"`      // those that the route declares
 	Kind        Kind             `json:"kind"`                  // the kind of notice
@@ -30,6 +31,7 @@ type Data struct {
 	Route       string           `json:"route,omitempty"`       // its name
 	Href        string           `json:"href,omitempty"`        // the path of what it is about
 	URL         string           `json:"url,omitempty"`         // the same with the address of the server
+	Page        string           `json:"page,omitempty"`        // the page about it, with the address of the server
 	Case        *CaseData        `json:"case,omitempty"`        // of a case
 	Entry       *EntryData       `json:"entry,omitempty"`       // of a schedule entry
 	Hook        *HookData        `json:"hook,omitempty"`        // of a hook
@@ -93,6 +95,7 @@ type TaskData struct {
 	Title  string `json:"title"`  // of the action
 	Href   string `json:"href"`   // the path of its form
 	URL    string `json:"url"`    // the same with the address of the server
+	Page   string `json:"page"`   // the page with its form, with the address of the server
 }
 
 // PersonData is somebody who is told.
@@ -146,22 +149,22 @@ func (n *Notice) Payload() *Payload {
 			p.Data.XAttrs = n.Facts(c)
 		}
 		p.Data.Case = &CaseData{ID: c.ID, GUID: c.GUID, State: c.Shown(), Status: c.Status, Starter: c.Starter}
-		p.Data.Href, p.Data.URL = link.Base("").Case(c.ID), n.Links.Case(c.ID)
+		p.Data.Href, p.Data.URL, p.Data.Page = link.Base("").CaseFile(c.ID), n.Links.CaseFile(c.ID), n.Links.Case(c.ID)
 	} else if e := n.Entry; e != nil {
 		p.Type = "schedule." + n.happened()
 		p.Data.Title = e.Title
 		p.Data.Entry = &EntryData{UUID: e.UUID}
-		p.Data.Href, p.Data.URL = link.Base("").Entry(e.UUID), n.Links.Entry(e.UUID)
+		p.Data.Href, p.Data.URL, p.Data.Page = link.Base("").EntryFile(e.UUID), n.Links.EntryFile(e.UUID), n.Links.Entry(e.UUID)
 	} else if h := n.Hook; h != nil {
 		p.Type = "hook." + n.happened()
 		p.Data.Title = h.title()
 		p.Data.Hook = &HookData{Name: h.Name}
-		p.Data.Href, p.Data.URL = h.path(), n.Links.To(h.path())
+		p.Data.Href, p.Data.URL, p.Data.Page = h.path(), n.Links.To(h.path()), n.Links.Route(h.Route)
 	} else if s := n.Server; s != nil {
 		p.Type = "server." + n.happened()
 		p.Data.Title = s.Title
 		p.Data.Server = &ServerData{Part: s.Name}
-		p.Data.Href, p.Data.URL = StatusPath, n.Links.To(StatusPath)
+		p.Data.Href, p.Data.URL, p.Data.Page = StatusPath, n.Links.To(StatusPath), n.Links.To(latePage)
 	} else {
 		p.Type = "destination." + n.happened()
 		p.Data.Title = n.Way.Name
@@ -195,7 +198,7 @@ func (n *Notice) addPeople(d *Data) {
 			if !slices.ContainsFunc(d.Tasks, known) {
 				d.Tasks = append(d.Tasks, TaskData{
 					Case: task.Case, Action: task.Action, Title: n.Title(task),
-					Href: link.Base("").Action(task.Case, task.Action), URL: n.Links.Action(task.Case, task.Action),
+					Href: link.Base("").ActionFile(task.Case, task.Action), URL: n.Links.ActionFile(task.Case, task.Action), Page: n.Links.Action(task.Case, task.Action),
 				})
 			}
 		}

@@ -12,6 +12,9 @@ type Server struct {
 // StatusPath is the path of the file that says how the server is.
 const StatusPath = "/dav/Admin/Status.json"
 
+// latePage is the page that shows what is wrong, to administrators also with the server.
+const latePage = "/late"
+
 // serverMail tells an administrator that something is wrong with the server, or that it
 // is over.
 func (n *Notice) serverMail(p *Person) *machine.Mail {
@@ -26,7 +29,8 @@ func (n *Notice) serverMail(p *Person) *machine.Mail {
 	default:
 		l.Opening = "Something is wrong with " + n.Server.Title + ":"
 	}
-	l.link("How the server is", n.Links.To(StatusPath))
+	l.link("What is wrong", n.Links.To(latePage))
+	l.link("On the drive", n.Links.To(StatusPath))
 	if n.Kind != KindMended {
 		l.Closing = append(l.Closing, n.Server.Hint, "You are told of it once a day until it is over, and once when it is.")
 	}

@@ -167,8 +167,7 @@ func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	t, c := n.Trouble, n.Case
 	l := &letter{Subject: n.Sentence(p), Opening: n.troubleOpening(p), Detail: t.Text}
 	l.Facts = n.facts(c)
-	l.link("The case", n.Links.Case(c.ID))
-	l.link("Its log", n.Links.InCase(c.ID, "log.txt"))
+	n.leadTo(l, c)
 	if n.Kind != KindMended {
 		n.open(l, p)
 	}
@@ -193,8 +192,8 @@ func (n *Notice) open(l *letter, p *Person) {
 	if t.Delay != nil {
 		l.Closing = append(l.Closing, t.prospects(p))
 	}
-	if t.Task != "" {
-		l.link("The task", n.Links.Action(c.ID, t.Task))
+	if t.What == WhatFailed && p.Mends {
+		l.link("Try it again", n.Links.Retry(c.ID, t.Task))
 	}
 	if help := n.help(p); help != "" {
 		l.Closing = append(l.Closing, help)
@@ -203,7 +202,7 @@ func (n *Notice) open(l *letter, p *Person) {
 		l.Closing = append(l.Closing, fmt.Sprintf("With the command line: flowdrive resume %d", c.ID))
 	}
 	if len(p.Tasks) > 0 {
-		l.Closing = append(l.Closing, "You can also do one of these, by saving {} to its file:")
+		l.Closing = append(l.Closing, "You can also do one of these:")
 		for _, task := range p.Tasks {
 			l.Closing = append(l.Closing, n.Title(task)+": "+n.Links.Action(task.Case, task.Action))
 		}
@@ -244,7 +243,7 @@ func (n *Notice) help(p *Person) string {
 	t, c := n.Trouble, n.Case
 	switch {
 	case t.What == WhatFailed && p.Mends:
-		text := fmt.Sprintf(`Save {"do": "retry"} to %s to have it tried again, or {"do": "abort"} to give it up`, n.Links.Action(c.ID, t.Task))
+		text := fmt.Sprintf(`The page of the case has it tried again or gives it up. On the drive, save {"do": "retry"} to %s to have it tried again, or {"do": "abort"} to give it up`, n.Links.ActionFile(c.ID, t.Task))
 		if t.Skips {
 			text += `, or {"do": "skip"} to have it count as done`
 		}
@@ -252,7 +251,7 @@ func (n *Notice) help(p *Person) string {
 	case t.What == WhatFailed:
 		return "Those who administer the route can have it tried again or give it up" + named(t.Menders) + "."
 	case t.What == WhatUnstarted && p.Mends:
-		return fmt.Sprintf(`Save {"state": "active"} to %s to have it started again, or {"state": "canceled"} to give it up.`, n.Links.Case(c.ID))
+		return fmt.Sprintf(`The page of the case has it started again or cancels it. On the drive, save {"state": "active"} to %s to have it started again, or {"state": "canceled"} to give it up.`, n.Links.CaseFile(c.ID))
 	case t.What == WhatUnstarted:
 		return "Those who administer the route can have it started again or cancel it" + named(t.Menders) + "."
 	case t.What == WhatHandler && p.Mends:
@@ -260,7 +259,7 @@ func (n *Notice) help(p *Person) string {
 	case t.What == WhatHandler:
 		return "The step was undone, and the case has gone on without it. Those who administer the route can correct the route" + named(t.Menders) + "."
 	case t.What == WhatSlow && p.Mends:
-		return fmt.Sprintf(`Its log says what it waits for. Save {"state": "canceled"} to %s to end it, and what it runs.`, n.Links.Case(c.ID))
+		return fmt.Sprintf(`Its log says what it waits for. The page of the case ends it, and what it runs; on the drive, {"state": "canceled"} saved to %s does.`, n.Links.CaseFile(c.ID))
 	case t.What == WhatSlow:
 		return "Its log says what it waits for. Those who administer the route can end it" + named(t.Menders) + "."
 	}

@@ -45,32 +45,57 @@ func (b Base) Absolute() bool { return b != "" }
 // perhaps through a proxy.
 func (b Base) Secure(host string) bool { return string(b) == "https://"+strings.ToLower(host) }
 
-// Case returns the link to a case.
-func (b Base) Case(id int64) string { return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d.json", id)) }
+// Case returns the link to the page of a case.
+func (b Base) Case(id int64) string { return b.To(fmt.Sprintf("/cases/%d", id)) }
 
-// InCase returns the link to what a case's folder has, such as "log.txt".
-func (b Base) InCase(id int64, name string) string {
-	return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d/%s", id, name))
-}
+// Log returns the link to what happened in a case, on its page.
+func (b Base) Log(id int64) string { return b.Case(id) + "#log" }
 
-// Action returns the link to the file with which an action of a case is
-// performed.
+// Timers returns the link to the timers of a case, on its page.
+func (b Base) Timers(id int64) string { return b.Case(id) + "#timers" }
+
+// Action returns the link to the form of an action, on the page of the case.
 func (b Base) Action(id int64, action string) string {
-	return b.InCase(id, "Actions/"+url.PathEscape(action)+".json")
+	return b.Case(id) + "?open=" + url.QueryEscape(action) + "#todo"
 }
 
-// Timer returns the link to a timer of a case.
-func (b Base) Timer(id int64, timer string) string {
-	return b.InCase(id, "Timers/"+url.PathEscape(timer)+".json")
+// Retry returns the link to the form by which what has failed in a case is tried
+// again: that of its task.
+func (b Base) Retry(id int64, task string) string {
+	return b.Case(id) + "?do=retry&open=" + url.QueryEscape(task) + "#todo"
 }
 
-// Entry returns the link to the schedule entry with that UUID.
-func (b Base) Entry(uuid string) string { return b.To("/dav/Workflow/Schedule/" + uuid + ".json") }
+// Entry returns the link to the page of the schedule entry with that UUID.
+func (b Base) Entry(uuid string) string { return b.To("/schedule/" + uuid) }
 
-// InEntry returns the link to what an entry's folder has, such as
-// "occurrences.json".
-func (b Base) InEntry(uuid, name string) string {
-	return b.To("/dav/Workflow/Schedule/" + uuid + "/" + name)
+// History returns the link to what an entry has fired, on its page.
+func (b Base) History(uuid string) string { return b.Entry(uuid) + "#history" }
+
+// Route returns the link to the page of a route.
+func (b Base) Route(name string) string { return b.To("/routes/" + url.PathEscape(name)) }
+
+// CaseFile returns the link to a case on the drive.
+func (b Base) CaseFile(id int64) string { return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d.json", id)) }
+
+// ActionFolder returns the link to the folder on the drive that has a file for each
+// action of a case.
+func (b Base) ActionFolder(id int64) string {
+	return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d/Actions/", id))
+}
+
+// ActionFile returns the link to the file with which an action of a case is
+// performed.
+func (b Base) ActionFile(id int64, action string) string {
+	return b.ActionFolder(id) + url.PathEscape(action) + ".json"
+}
+
+// EntryFile returns the link to a schedule entry on the drive.
+func (b Base) EntryFile(uuid string) string { return b.To("/dav/Workflow/Schedule/" + uuid + ".json") }
+
+// HistoryFile returns the link to the history of an entry on the drive, which is
+// there also after the entry.
+func (b Base) HistoryFile(uuid string) string {
+	return b.To("/dav/Workflow/Schedule/" + uuid + "/occurrences.json")
 }
 
 // Calendar returns the link to the calendar with that token.

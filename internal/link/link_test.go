@@ -40,12 +40,19 @@ func TestLinks(t *testing.T) {
 	t.Parallel()
 	for _, base := range []link.Base{"", "https://flow.example.org"} {
 		for got, want := range map[string]string{
-			base.Case(7):                    "/dav/Workflow/Cases/7.json",
-			base.InCase(7, "log.txt"):       "/dav/Workflow/Cases/7/log.txt",
-			base.Action(7, "sign off"):      "/dav/Workflow/Cases/7/Actions/sign%20off.json",
-			base.Timer(7, "do.due"):         "/dav/Workflow/Cases/7/Timers/do.due.json",
-			base.Entry("0123"):              "/dav/Workflow/Schedule/0123.json",
-			base.InEntry("0123", "x.json"):  "/dav/Workflow/Schedule/0123/x.json",
+			base.Case(7):                    "/cases/7",
+			base.Log(7):                     "/cases/7#log",
+			base.Timers(7):                  "/cases/7#timers",
+			base.Action(7, "sign & off"):    "/cases/7?open=sign+%26+off#todo",
+			base.Retry(7, "run.3-1"):        "/cases/7?do=retry&open=run.3-1#todo",
+			base.Entry("0123"):              "/schedule/0123",
+			base.History("0123"):            "/schedule/0123#history",
+			base.Route("my desk"):           "/routes/my%20desk",
+			base.CaseFile(7):                "/dav/Workflow/Cases/7.json",
+			base.ActionFolder(7):            "/dav/Workflow/Cases/7/Actions/",
+			base.ActionFile(7, "sign off"):  "/dav/Workflow/Cases/7/Actions/sign%20off.json",
+			base.EntryFile("0123"):          "/dav/Workflow/Schedule/0123.json",
+			base.HistoryFile("0123"):        "/dav/Workflow/Schedule/0123/occurrences.json",
 			base.Calendar("abc"):            "/calendar/abc.ics",
 			base.To("/dav/Account/me.json"): "/dav/Account/me.json",
 		} {
