@@ -188,6 +188,13 @@ func (e *Cases) mayAssign(r *route.Route, c *machine.Case, role string, parties 
 	return machine.Picks(r, c, role, parties, e.belongs)
 }
 
+// MayPick reports whether by may put the party into a role when it starts a case of the
+// route, by what is known before the case is there.
+func (e *Cases) MayPick(by identity.Principal, r *route.Route, role, party string) bool {
+	starter := e.directory().ByID(by.ID)
+	return starter != nil && e.mayAssign(r, &machine.Case{Starter: string(starter.Name)}, role, []string{party})
+}
+
 // belongs reports whether the party is the other one or belongs to it.
 func (e *Cases) belongs(party, to string) bool {
 	d := e.directory()

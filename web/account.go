@@ -12,6 +12,7 @@ import (
 	kinds "flowdrive/engine/notice"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -188,7 +189,7 @@ func drawAccount(x *visit) error {
 		{Name: "again", Label: "New password, once more", Kind: "password", Needed: true, Fill: "new-password"},
 	}})
 	deputy := asking{Do: "deputy", Title: "Deputy", Submit: "Store", Text: "Sees your tasks and acts for you. The log names both.", Fields: []*field{
-		{Name: "user", Label: "User", Kind: "text", Hint: "Nobody if this is empty."},
+		{Name: "user", Label: "User", Kind: "text", Hint: "Nobody if this is empty.", Suggest: others(x)},
 		{Name: "from", Label: "From", Kind: "date", Hint: "From now on if this is empty."},
 		{Name: "to", Label: "To", Kind: "date", Hint: "Needed with a user."},
 	}}
@@ -199,7 +200,7 @@ func drawAccount(x *visit) error {
 	}
 	add(deputy)
 	add(asking{Do: "watch", Title: "Watched routes", Submit: "Store", Text: "You are told of the cases of these routes that you may see.", Fields: []*field{
-		{Name: "watch", Label: "Routes", Kind: "text", Value: strings.Join(me.Watch, ", "), Hint: "Names, with commas between them."},
+		{Name: "watch", Label: "Routes", Kind: "text", Value: strings.Join(me.Watch, ", "), Hint: "Names, with commas between them.", Suggest: named(x.Queries.RouteNames(x.by))},
 	}})
 	add(asking{Do: "zone", Title: "Time zone", Submit: "Store", Fields: []*field{
 		{Name: "timezone", Label: "Zone", Kind: "text", Value: me.Timezone, Hint: "Such as Europe/Stockholm. That of the browser on pages, and that of the server in mails, if this is empty."},
@@ -213,6 +214,12 @@ func drawAccount(x *visit) error {
 	}
 	h := head{Title: "Account", Nav: "account", Path: "/dav/Account", JSON: mePath, Narrow: true}
 	return x.draw("account.html", h, v)
+}
+
+// others returns whom else a field offers.
+func others(x *visit) []option {
+	me := identity.Fold(x.Me())
+	return suggested(slices.DeleteFunc(x.Queries.People(), func(p Person) bool { return identity.Fold(p.Name) == me }))
 }
 
 // placeNested places faults of members within members: the fields bear their last names.

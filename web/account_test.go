@@ -189,3 +189,39 @@ func TestMount(t *testing.T) {
 		t.Errorf("an address that is there: %d", got.status)
 	}
 }
+
+// TestPeopleAreOffered: where somebody is named, a field offers who there is: no one who is
+// disabled, and not oneself as one's deputy. Roles offer whom their rules let a starter pick.
+func TestPeopleAreOffered(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Admin/Users/tom.json", `{"password": "`+password+`", "disabled": true}`)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/picked.yaml", "roles: {owner: {title: Owner, pick: [team:core]}, lead: {pick: [user:sam], assign: [starter]}}\n"+
+		"states: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], allowed: owner, to: z}}\n")
+	smokes := g.must(t, "sam", 201, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "bug", "title": "It smokes"}`).header.Get("Location")
+	smokes = strings.TrimSuffix(strings.TrimPrefix(smokes, "/dav/Workflow/Cases/"), ".json")
+	for _, page := range []struct {
+		user, path   string
+		has, lacking []string
+	}{
+		{"ann", "/account", []string{`id="deputy-user" name="user" value="" list="deputy-user-list"`, `<option value="bob">Bob Marsh</option>`, `list="watch-watch-list"`, `<option value="expense">`}, []string{`<option value="ann">`, `<option value="tom">`, `<option value="core">`}},
+		{"admin", "/admin/teams?do=team&name=core", []string{`list="team-members-list"`, `<option value="ann">Ann Lindqvist</option>`, `<option value="core">the team core</option>`}, []string{`<option value="tom">`}},
+		{"ann", "/tasks?open=" + smokes + ".resolve&do=delegate", []string{`<option value="bob">Bob Marsh</option>`}, []string{`<option value="ann">`, `<option value="tom">`}},
+		{"admin", "/routes/picked/start", []string{`name="roles.owner" value="ann">Ann Lindqvist`, `name="roles.owner" value="core">the team core`, `name="roles.lead" value="sam"`, "The route chooses if this is empty."}, []string{`name="roles.owner" value="sam"`, `name="roles.lead" value="ann"`}},
+	} {
+		got := g.browse(t, page.user).get(t, page.path)
+		for _, part := range page.has {
+			if !strings.Contains(got.body, part) {
+				t.Errorf("%s of %s has no %s:\n%s", page.path, page.user, part, got.body)
+			}
+		}
+		for _, part := range page.lacking {
+			if strings.Contains(got.body, part) {
+				t.Errorf("%s of %s has %s", page.path, page.user, part)
+			}
+		}
+		for _, fault := range faultsOf(got.body) {
+			t.Errorf("%s: %s", page.path, fault)
+		}
+	}
+}

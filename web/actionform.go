@@ -32,7 +32,7 @@ type actionForm struct {
 	Outputs     []option
 	Fields      []*field
 	To          string // whom it is delegated to
-	People      []Person
+	People      []option
 	AsksTo      bool
 	Curl        string
 	Key         string
@@ -129,7 +129,7 @@ func (x taskDrawing) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 		f.Faults[name] = x.refused.Of(name)
 	}
 	if f.Do == "delegate" {
-		f.AsksTo, f.People = true, x.Queries.People()
+		f.AsksTo, f.People = true, others(x.visit)
 		f.To, _ = x.Sent("to")
 	}
 	if t.kind == "draft" && f.Do == "perform" {

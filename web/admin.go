@@ -407,8 +407,8 @@ func drawTeams(x *visit) error {
 	}
 	if do != "team-delete" {
 		a.Fields = append(a.Fields,
-			&field{Name: "members", Label: "Members", Kind: "text", Value: strings.Join(chosen.Members, ", "), Hint: "Names of users and teams, with commas between them."},
-			&field{Name: "admins", Label: "Lead it", Kind: "text", Value: strings.Join(chosen.Admins, ", "), Hint: "They administer what belongs to the team."})
+			&field{Name: "members", Label: "Members", Kind: "text", Value: strings.Join(chosen.Members, ", "), Hint: "Names of users and teams, with commas between them.", Suggest: suggested(x.Queries.Parties())},
+			&field{Name: "admins", Label: "Lead it", Kind: "text", Value: strings.Join(chosen.Admins, ", "), Hint: "They administer what belongs to the team.", Suggest: suggested(x.Queries.Parties())})
 	}
 	v.Ask = x.asks(a, adminForms()[do])
 	return x.adminDraw(v, "Teams")
@@ -428,7 +428,7 @@ func drawHolds(x *visit) error {
 			Do: "hold", Title: "Hold", Submit: "Hold", Cancel: x.with("do", "", "name", ""), Text: "A route, a group, or everything.",
 			Fields: []*field{
 				{Name: "name", Label: "Name of the hold", Kind: "text", Needed: true},
-				{Name: "route", Label: "Route", Kind: "text"},
+				{Name: "route", Label: "Route", Kind: "text", Suggest: named(x.Queries.RouteNames(x.by))},
 				{Name: "group", Label: "Group", Kind: "text"},
 				{Name: "engine", Label: "Everything", Kind: "check"},
 				{Name: "reason", Label: "Reason", Kind: "text", Hint: "Those whose cases wait read it."},

@@ -99,6 +99,8 @@ func (x *visit) fillAsked(do string, f *field) {
 		f.Fault = x.refused.Of(f.Name)
 		if f.Kind == "check" {
 			f.Value = strconv.FormatBool(x.sent.Get(f.Name) == "true")
+		} else if f.Kind == "boxes" {
+			f.Value = strings.Join(x.sent[f.Name], ", ")
 		} else if typed, was := x.Sent(f.Name); was {
 			f.Value = typed
 		}

@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/route"
 )
 
 // EngineQueries returns what the pages read as one engine has it.
@@ -64,6 +65,22 @@ func (q queries) People() (out []Person) {
 	}
 	slices.SortFunc(out, func(a, b Person) int { return strings.Compare(identity.Fold(a.Name), identity.Fold(b.Name)) })
 	return out
+}
+
+// Parties implements PeopleQueries.
+func (q queries) Parties() []Person {
+	out := q.People()
+	for _, p := range q.engine.Accounts.Table().Directory().Parties() {
+		if p.Kind == identity.Team {
+			out = append(out, Person{Name: string(p.Name), Team: true})
+		}
+	}
+	return out
+}
+
+// Pickable implements PeopleQueries.
+func (q queries) Pickable(by identity.Principal, r *route.Route, role string) []Person {
+	return slices.DeleteFunc(q.Parties(), func(p Person) bool { return !q.engine.Cases.MayPick(by, r, role, p.Name) })
 }
 
 // FirstSteps implements PeopleQueries.

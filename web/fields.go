@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/route"
 )
@@ -21,11 +22,12 @@ type field struct {
 	ID      string // of its element
 	Label   string
 	Hint    string
-	Kind    string // text, area, json, radio, select, check, date, datetime, email, url, password
+	Kind    string // text, area, json, radio, boxes, select, check, date, datetime, email, url, password
 	Number  bool   // digits are what it takes
 	Needed  bool
 	Value   string
 	Options []option
+	Suggest []option // what is offered while one types
 	Fault   string
 	Fill    string // what browsers fill a password in with, as autocomplete has it
 
@@ -165,11 +167,49 @@ func plainText(value json.RawMessage) string {
 	return string(value)
 }
 
-// choose marks the option that is the field's value.
+// choose marks the option that is the field's value, or those of them.
 func (f *field) choose() {
-	for i := range f.Options {
-		f.Options[i].Chosen = f.Options[i].Value == f.Value
+	if f.Kind != "boxes" {
+		for i := range f.Options {
+			f.Options[i].Chosen = f.Options[i].Value == f.Value
+		}
+		return
 	}
+	for _, name := range names(f.Value) {
+		i := slices.IndexFunc(f.Options, func(o option) bool { return o.Value == name })
+		if i < 0 { // it stays, to be seen and taken away
+			f.Options = append(f.Options, option{Value: name, Title: name})
+			i = len(f.Options) - 1
+		}
+		f.Options[i].Chosen = true
+	}
+}
+
+// mostSuggested bounds the names that are offered while one types: a page stays small.
+const mostSuggested = 500
+
+// suggested returns users and teams as a field offers them.
+func suggested(parties []Person) (out []option) {
+	for _, p := range parties[:min(len(parties), mostSuggested)] {
+		out = append(out, partyOption(p))
+	}
+	return out
+}
+
+// named returns names as a field offers them.
+func named(all []string) (out []option) {
+	for _, name := range all[:min(len(all), mostSuggested)] {
+		out = append(out, option{Value: name})
+	}
+	return out
+}
+
+func partyOption(p Person) option {
+	title := p.Shown()
+	if p.Team && p.Name != string(identity.Everyone) {
+		title = "the team " + title
+	}
+	return option{Value: p.Name, Title: title}
 }
 
 // fill gives the fields what was typed, their faults, and elements of their own.

@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/route"
 )
 
 // Queries are what the pages read, each under the rights of by: what by may not see is
@@ -27,6 +28,10 @@ type PeopleQueries interface {
 	PersonByID(id identity.ID) Person
 	// People returns the users who are not disabled, by name.
 	People() []Person
+	// Parties returns them, and the teams.
+	Parties() []Person
+	// Pickable returns whom by may put into a role of the route at the start of a case.
+	Pickable(by identity.Principal, r *route.Route, role string) []Person
 	// FirstSteps returns how far a server is that is new; by administers it.
 	FirstSteps(ctx context.Context, by identity.Principal) (FirstSteps, error)
 	// ZoneOf returns the time zone of what by reads. own says that by has chosen it.

@@ -65,13 +65,19 @@ func (x *visit) roleFields(r *route.Route) (out []*field) {
 			continue
 		}
 		f := &field{Name: rolePrefix + role.Name, Label: cmp.Or(role.Title, role.Name), Kind: "text", typ: "string", Hint: "Names of users or teams, with commas between them."}
+		if f.Suggest = suggested(x.Queries.Pickable(x.by, r, role.Name)); len(f.Suggest) > 0 && len(f.Suggest) <= mostBoxes {
+			f.Kind, f.Options, f.Suggest, f.Hint = "boxes", f.Suggest, nil, ""
+		}
 		if len(role.Assign) > 0 {
-			f.Hint += " The route chooses if this is empty."
+			f.Hint = strings.TrimSpace(f.Hint + " The route chooses if this is empty.")
 		}
 		out = append(out, f)
 	}
 	return out
 }
+
+// mostBoxes is how many people there is a box for each; more are typed.
+const mostBoxes = 12
 
 // rolePrefix begins the names of fields that say who plays a role.
 const rolePrefix = "roles."
@@ -89,7 +95,7 @@ func moreStartFields() []*field {
 func sentRoles(r *route.Route, v url.Values) (out []member) {
 	for i := range r.Roles {
 		name := r.Roles[i].Name
-		if players := names(v.Get(rolePrefix + name)); len(players) > 0 {
+		if players := names(strings.Join(v[rolePrefix+name], ",")); len(players) > 0 {
 			out = append(out, member{name, bytes.TrimSpace(document.Line(players))})
 		}
 	}
