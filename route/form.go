@@ -66,6 +66,36 @@ func NumberHint(v label.Value) string {
 	return "; write it with a point: " + strings.TrimPrefix(whole, "+") + "." + decimals
 }
 
+// AskedAtStart returns the declared XATTRs that a form asks for when a case starts, in
+// their order: all but those that only later actions give. These people may not change
+// outside of actions, and a form of an action asks for them or a step sets them. What is
+// required at the start or has a default is asked for in any case.
+func (r *Route) AskedAtStart() (out []*Xattr) {
+	later := map[string]bool{}
+	for i := range r.Actions {
+		for _, key := range r.Actions[i].Form.Asked() {
+			if key, err := label.NormalizeKey(key); err == nil {
+				later[key] = true
+			}
+		}
+	}
+	r.hasStep(func(s *Step) bool {
+		for _, setting := range s.Set {
+			later[setting.Key] = true
+		}
+		if s.Search != nil {
+			later[s.Search.Set] = true
+		}
+		return false // look at all of them
+	})
+	for i := range r.Xattrs {
+		if x := &r.Xattrs[i]; x.Required || x.Default != nil || x.Edit == nil || !later[x.Key] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // Wants names the declared type, for the person whose value is of another.
 func (x *Xattr) Wants() string { return x.Type.String() }
 

@@ -85,21 +85,31 @@ func fieldsOf(f *route.Form, have label.Dict) []*field {
 func draftFields(c *machine.Case, r *route.Route) []*field {
 	var out []*field
 	for _, x := range machine.Lacks(r, c.Xattrs) {
-		p := boundsOf(x)
-		p.Type, p.Title = "string", x.Title
-		switch x.Type {
-		case document.Number:
-			p.Type = "number"
-		case document.Bool:
-			p.Type = "boolean"
-		default:
-		}
-		one := p.field(x.Key)
+		one := xattrField(x)
 		one.Needed = true
 		one.choose()
 		out = append(out, one)
 	}
 	return out
+}
+
+// xattrField returns the field of a declared XATTR.
+func xattrField(d *route.Xattr) *field {
+	p := boundsOf(d)
+	p.Type, p.Title = "string", d.Title
+	switch d.Type {
+	case document.Number:
+		p.Type = "number"
+	case document.Bool:
+		p.Type = "boolean"
+	default:
+	}
+	f := p.field(d.Key)
+	f.Needed = d.Required && d.Default == nil
+	if d.Default != nil {
+		f.Value = d.Default.Text
+	}
+	return f
 }
 
 // field returns the field of a property of a schema.

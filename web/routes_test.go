@@ -248,3 +248,30 @@ func TestStartIsForThoseWhoMay(t *testing.T) {
 		t.Errorf("a box that nobody has ticked is in the case: %s", stored)
 	}
 }
+
+// TestStartAsksForWhatItNeeds: a start is asked for what the route declares, and not for
+// what only later actions give, unless the address fills it in.
+func TestStartAsksForWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/paper.yaml", "access: {start: [everyone]}\n"+
+		"xattrs: {needed: {type: number, required: true, edit: []}, own: {title: Own}, recorded: {edit: []}, counted: {type: number, edit: []}, preset: {type: number, default: 2, edit: []}, free: {edit: []}}\n"+
+		"states: {a: {type: start}, z: {type: complete}}\nactions:\n  i: {trigger: init}\n"+
+		"  record: {in: [a], allowed: everyone, form: {properties: {recorded: {type: string}, own: {type: string}, needed: {type: number}, preset: {type: number}}}}\n"+
+		"  end: {in: [a], allowed: everyone, to: z, onFire: [{set: {counted: 3}}]}\n")
+	b := g.browse(t, "sam")
+	form, filled := b.get(t, "/routes/paper/start").body, b.get(t, "/routes/paper/start?x.counted=7").body
+	for key, asked := range map[string]bool{"needed": true, "own": true, "recorded": false, "counted": false, "preset": true, "free": true} {
+		if got := strings.Contains(form, `name="x.`+key+`"`); got != asked {
+			t.Errorf("asks for %s: %t, want %t in\n%s", key, got, asked, form)
+		}
+	}
+	if !strings.Contains(filled, `name="x.counted" value="7"`) || strings.Contains(filled, `name="x.recorded"`) {
+		t.Errorf("the form that the address fills in: %s", filled)
+	}
+	done := b.post(t, "/routes/paper/start", "do", "start", "key", "one", "x.needed", "1", "x.counted", "7")
+	stored := g.must(t, "admin", 200, "GET", "/dav/Workflow/Cases/"+strings.TrimPrefix(done.header.Get("Location"), "/cases/")+".json", "").body
+	if done.status != 303 || !strings.Contains(stored, `"counted": 7`) {
+		t.Errorf("what was filled in besides: %d %s", done.status, stored)
+	}
+}

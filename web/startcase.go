@@ -54,7 +54,7 @@ func drawStart(x *visit) error {
 // startFields returns the fields of a case that begins, filled in by the address.
 func (x *visit) startFields(r *route.Route) []*field {
 	title := &field{Key: "title", Name: "title", Label: "Title", Kind: "text", typ: "string", Value: x.query.Get("title")}
-	return append(append([]*field{title}, x.xattrFields(r)...), x.roleFields(r)...)
+	return append(append([]*field{title}, x.xattrFields(r, x.sent)...), x.roleFields(r)...)
 }
 
 // roleFields returns a field for each role whose players the starter may choose.
@@ -102,23 +102,15 @@ func sentRoles(r *route.Route, v url.Values) (out []member) {
 	return out
 }
 
-// xattrFields returns a field for each XATTR that the route declares.
-func (x *visit) xattrFields(r *route.Route) (out []*field) {
+// xattrFields returns a field for each XATTR that a start asks for, and for those that the
+// address or the form gives besides.
+func (x *visit) xattrFields(r *route.Route, given url.Values) (out []*field) {
+	asked := r.AskedAtStart()
 	for i := range r.Xattrs {
 		d := &r.Xattrs[i]
-		p := boundsOf(d)
-		p.Type, p.Title = "string", d.Title
-		switch d.Type {
-		case document.Number:
-			p.Type = "number"
-		case document.Bool:
-			p.Type = "boolean"
-		default:
-		}
-		f := p.field(d.Key)
-		f.Needed = d.Required && d.Default == nil
-		if d.Default != nil {
-			f.Value = d.Default.Text
+		f := xattrField(d)
+		if !slices.Contains(asked, d) && !x.query.Has(f.Name) && !given.Has(f.Name) {
+			continue
 		}
 		if x.query.Has(f.Name) {
 			f.Value = x.query.Get(f.Name)
@@ -136,7 +128,7 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	}
 	r := drawn.Route
 	members := []member{text("route", r.Name), text("title", strings.TrimSpace(v.Get("title")))}
-	fields := slices.DeleteFunc(x.xattrFields(r), func(f *field) bool {
+	fields := slices.DeleteFunc(x.xattrFields(r, v), func(f *field) bool {
 		// A box that nobody has ticked says nothing, if nothing is needed.
 		return f.Kind == "check" && !f.Needed && f.Value != "true" && !v.Has(f.Name)
 	})
