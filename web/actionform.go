@@ -113,7 +113,7 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 		f.Choices[i].Chosen = f.Choices[i].Value == f.Name
 	}
 	x.ask(f, view, chosen)
-	f.Refused = x.refused
+	f.Refused = x.refused.within(f.asked())
 	if x.refused != nil && x.refused.Kind == errs.ActionNotEnabled {
 		f.Moved = x.movedOn(view)
 	}
@@ -121,6 +121,21 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 	f.Last = x.lastOf(view)
 	x.curlOf(f)
 	return f
+}
+
+// asked returns all fields of the form.
+func (f *actionForm) asked() []*field {
+	all := append([]*field{{Name: "comment", Label: "Comment"}}, f.Fields...)
+	if len(f.Resolutions) > 0 {
+		all = append(all, &field{Name: "resolution", Label: "Resolution"})
+	}
+	if f.AsksTo {
+		all = append(all, &field{Name: "to", Label: "To"})
+	}
+	if len(f.Outputs) > 0 {
+		all = append(all, &field{Name: "output", Label: "As if it had yielded"})
+	}
+	return all
 }
 
 // ask adds what the form asks for: the fields of the action, resolutions, whom.
@@ -149,6 +164,12 @@ func (x taskDrawing) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 			}
 		}
 		f.Fields = fieldsOf(a.Form, view.Case.Xattrs)
+		for _, one := range f.Fields {
+			one.Loose = len(f.Choices) > 1
+			if one.Label == one.Key { // the form has no title for it; the route may
+				one.Label = fieldTitle(view.Route, one.Key)
+			}
+		}
 		x.fill(f.Fields, f.Prefix)
 	}
 	if f.Do == "skip" {

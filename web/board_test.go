@@ -59,7 +59,7 @@ func TestBoardMoves(t *testing.T) {
 		says   string
 	}{
 		{"where no action leads", "/routes/bug/board", []string{"case", "19", "to", "closed"}, 409, "No action of yours leads from &#34;open&#34; to &#34;closed&#34; now."},
-		{"that asks for a resolution", "/routes/expense/board", []string{"case", "17", "to", "refused"}, 422, "resolution"},
+		{"that asks for a resolution", "/routes/expense/board", []string{"case", "17", "to", "refused"}, 422, "Resolution must be one of"},
 		{"that somebody else has moved", "/routes/bug/board", []string{"case", "18", "from", "open", "to", "closed"}, 409, "is in Resolved now"},
 		{"to no state", "/routes/bug/board", []string{"case", "19", "to", "nowhere"}, 409, ""},
 		{"by no action", "/routes/bug/board", []string{"case", "19", "way", "never"}, 409, ""},

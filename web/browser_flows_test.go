@@ -67,10 +67,11 @@ func (w *window) input(selector, value string) {
 	eval[bool](w, fmt.Sprintf(`(f => { f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); return true; })(document.querySelector(%q))`, value, selector))
 }
 
-// send sends the form that an element is in by its main button, and waits for the page.
+// send sends the form that an element is in by its main button, also one that the browser
+// would not send because something is missing, and waits for the page.
 func (w *window) send(selector string) {
 	w.t.Helper()
-	w.then(fmt.Sprintf(`(f => f.requestSubmit(f.querySelector("button.main-act")))(document.querySelector(%q).closest("form"))`, selector))
+	w.then(fmt.Sprintf(`(f => { f.noValidate = true; f.requestSubmit(f.querySelector("button.main-act")); })(document.querySelector(%q).closest("form"))`, selector))
 }
 
 // hurry makes what the page waits for short.

@@ -233,10 +233,11 @@ func (w *window) plainly(do string) {
 	w.until(`!document.documentElement.dataset.before && document.readyState === "complete"`)
 }
 
-// plain sends the form that an element is in by one of its buttons, without script.
+// plain sends the form that an element is in by one of its buttons, without script, also one
+// that the browser would not send because something is missing.
 func (w *window) plain(selector, button string) {
 	w.t.Helper()
-	w.plainly(fmt.Sprintf(`const f = document.querySelector(%q).closest("form"); f.requestSubmit(f.querySelector(%q))`, selector, button))
+	w.plainly(fmt.Sprintf(`const f = document.querySelector(%q).closest("form"); f.noValidate = true; f.requestSubmit(f.querySelector(%q))`, selector, button))
 }
 
 // fill writes into a field without telling the page.

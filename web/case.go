@@ -72,6 +72,7 @@ type caseAsk struct {
 	Do, Title, Text, Submit string
 	Field, Label, Value     string // of a text; Field "": there is none
 	Hint                    string
+	Needed                  bool
 	Cancel                  string
 	Key                     string
 	Curl                    string

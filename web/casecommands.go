@@ -174,8 +174,8 @@ func (x caseDrawing) commandsOf(v *caseView, d *engine.CaseDetail) {
 // askOf returns the form of a command.
 func (x caseDrawing) askOf(v *caseView, d *engine.CaseDetail, c caseCommand) *caseAsk {
 	a := &caseAsk{
-		Do: c.do, Title: strings.TrimSuffix(c.title, "…"), Text: c.text, Submit: c.submit, Field: c.field, Label: c.label, Hint: c.hint,
-		Cancel: v.Post, Key: x.Key(), Refused: x.refused,
+		Do: c.do, Title: strings.TrimSuffix(c.title, "…"), Text: c.text, Submit: c.submit, Field: c.field, Label: c.label, Hint: c.hint, Needed: c.field == "priority",
+		Cancel: v.Post, Key: x.Key(), Refused: x.refused.within([]*field{{Name: c.field, Label: c.label}}),
 	}
 	switch c.field {
 	case "priority":

@@ -370,12 +370,13 @@ func (x scheduleDrawing) commandsOfEntry(v *entryView, e *engine.EntryView) {
 		if c.do != asked || !e.MayChange || !c.may(e) {
 			continue
 		}
-		a := &entryAsk{Do: c.do, Title: c.title, Text: c.text, Submit: c.submit, Danger: c.danger, Refused: x.refused, Key: x.Key()}
+		a := &entryAsk{Do: c.do, Title: c.title, Text: c.text, Submit: c.submit, Danger: c.danger, Key: x.Key()}
 		typed := url.Values{}
 		if c.fields != nil {
 			a.Fields = c.fields()
 		}
 		x.fill(a.Fields, "a-")
+		a.Refused = x.refused.within(a.Fields)
 		for _, f := range a.Fields {
 			typed.Set(f.Name, f.Value)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -138,11 +139,8 @@ func (x scheduleDrawing) drawEntryForm(h head, v *entryFormView, values url.Valu
 		x.refused = readRefusal(dry)
 	}
 	v.Fields = x.entryFieldsOf(values, routes)
-	for i := range v.Preview.Faults {
-		if f := v.Fields[v.Preview.Faults[i].Field]; f != nil {
-			v.Preview.Faults[i].Pointer = f.Label
-		}
-	}
+	all := slices.Collect(maps.Values(v.Fields))
+	v.Preview.Faults = (&refusal{Faults: v.Preview.Faults}).within(all).Faults
 	v.Types = entryTypes()
 	for i := range v.Types {
 		v.Types[i].Chosen = values.Get("type") == v.Types[i].Value
@@ -150,7 +148,7 @@ func (x scheduleDrawing) drawEntryForm(h head, v *entryFormView, values url.Valu
 	if !slices.ContainsFunc(v.Types, func(o option) bool { return o.Chosen }) {
 		v.Types[2].Chosen = true
 	}
-	v.Zones, v.Key, v.Refused = commonZones(), x.Key(), x.refused
+	v.Zones, v.Key, v.Refused = commonZones(), x.Key(), x.refused.within(all)
 	v.More = foldedFields(values, v.Fields)
 	if a, err := storeEntry(x.visit, withMatch(values, v.Match)); err == nil {
 		v.Curl = x.curlLines(a.requests)
@@ -273,9 +271,7 @@ func (x scheduleDrawing) entryFieldsOf(values url.Values, routes []string) map[s
 	}
 	for name, f := range fields {
 		f.Name, f.ID, f.Value = name, "f-"+name, values.Get(name)
-		if f.Fault = x.refused.Of(name); name == "weekday" && f.Fault == "" {
-			f.Fault = x.refused.Of("dayOfWeek")
-		}
+		f.Fault = x.refused.Of(name)
 		f.choose()
 	}
 	return fields
@@ -292,7 +288,7 @@ func entryFields() map[string]*field {
 	return map[string]*field{
 		"type":            {Label: "Kind"},
 		"title":           {Label: "Title", Kind: "text"},
-		"route":           {Label: "Route to start", Kind: "select"},
+		"route":           {Label: "Route to start", Kind: "select", Needed: true},
 		"context":         {Label: "Belongs to", Kind: "select"},
 		"priority":        {Label: "Priority", Hint: "0 to 65535; 200 without. A higher one starts sooner.", Number: true},
 		"date":            {Label: "Date and time", Hint: "2012-11-21 09:00 is UTC; 2012-11-21T09:00+01:00 is not."},

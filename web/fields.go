@@ -25,6 +25,7 @@ type field struct {
 	Kind    string // text, area, json, radio, boxes, select, check, date, datetime, email, url, password
 	Number  bool   // digits are what it takes
 	Needed  bool
+	Loose   bool // needed for one of several actions of the form: the browser does not insist on it
 	Value   string
 	Options []option
 	Suggest []option // what is offered while one types
@@ -176,6 +177,9 @@ func plainText(value json.RawMessage) string {
 	}
 	return string(value)
 }
+
+// Insists reports whether the browser is to insist on a value. The drive does in any case.
+func (f *field) Insists() bool { return f.Needed && !f.Loose }
 
 // choose marks the option that is the field's value, or those of them.
 func (f *field) choose() {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"flowdrive/internal/errs"
 )
@@ -34,6 +36,15 @@ type fault struct {
 	Column  int    `json:"column"`
 
 	Field string `json:"-"` // the name of the field, "": it goes into the summary alone
+	Label string `json:"-"` // what people call it, "" for all that was sent
+}
+
+// Text returns what is wrong, as it goes on behind the label.
+func (f fault) Text() string {
+	if first, _ := utf8.DecodeRuneInString(f.Detail); f.Label != "" && unicode.IsUpper(first) {
+		return ": " + f.Detail
+	}
+	return " " + f.Detail
 }
 
 // readRefusal reads the problem document of an answer.
@@ -76,6 +87,31 @@ func asProblem(err error) *errs.Error {
 	return nil
 }
 
+// Lead is the sentence above the faults, or without any what is wrong. The detail of a
+// problem with faults names the first by its JSON pointer, which is for programs.
+func (f *refusal) Lead() string {
+	switch n := len(f.Faults); n {
+	case 0:
+		return f.Detail
+	case 1:
+		return "This is not right yet."
+	default:
+		return strconv.Itoa(n) + " things are not right yet."
+	}
+}
+
+// Words returns all that is wrong in one line.
+func (f *refusal) Words() string {
+	if len(f.Faults) == 0 {
+		return f.Detail
+	}
+	all := make([]string, len(f.Faults))
+	for i, one := range f.Faults {
+		all[i] = strings.TrimSpace(one.Label + one.Text())
+	}
+	return strings.Join(all, "; ")
+}
+
 // Advice says what to do about the refusal, "" if nothing helps that its detail does not
 // say.
 func (f *refusal) Advice() string {
@@ -116,12 +152,18 @@ func (f *refusal) place() {
 			p = rolePrefix + role
 		}
 		key, _, _ := strings.Cut(p, "/")
+		if key == "dayOfWeek" { // the long name of a key of entries, whose form has the short one
+			key = "weekday"
+		}
 		f.Faults[i].Field = unescapePointer(key)
+		last := unescapePointer(p[strings.LastIndexByte(p, '/')+1:])
+		last = strings.TrimPrefix(strings.TrimPrefix(last, "x."), rolePrefix)
+		f.Faults[i].Label = upperFirst(last)
 	}
 }
 
-// within returns the refusal for a form of these fields: a fault of what it does not ask
-// for is about none of them.
+// within returns the refusal for a form of these fields: its faults bear their labels, and
+// a fault of what it does not ask for is about none of them.
 func (f *refusal) within(fields []*field) *refusal {
 	if f == nil {
 		return nil
@@ -129,9 +171,12 @@ func (f *refusal) within(fields []*field) *refusal {
 	out := *f
 	out.Faults = slices.Clone(f.Faults)
 	for i := range out.Faults {
-		if !slices.ContainsFunc(fields, func(one *field) bool { return one.Name == out.Faults[i].Field }) {
+		at := slices.IndexFunc(fields, func(one *field) bool { return one.Name == out.Faults[i].Field })
+		if at < 0 {
 			out.Faults[i].Field = ""
+			continue
 		}
+		out.Faults[i].Label = fields[at].Label
 	}
 	return &out
 }

@@ -275,3 +275,49 @@ func TestStartAsksForWhatItNeeds(t *testing.T) {
 		t.Errorf("what was filled in besides: %d %s", done.status, stored)
 	}
 }
+
+// TestFaultsBearLabels: a refused form names what is wrong by the labels of its fields, which
+// lead to them, and not by pointers into JSON. Fields that are needed say so to the browser,
+// unless another action of the form can do without.
+func TestFaultsBearLabels(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	form := b.get(t, "/routes/expense/start").body
+	for _, part := range []string{`id="start-x.amount" name="x.amount" value="" required`, `id="start-title" name="title" value="">`} {
+		if !strings.Contains(form, part) {
+			t.Errorf("the form has no %s: %s", part, form)
+		}
+	}
+	wrong := b.post(t, "/routes/expense/start", "do", "start", "key", "one", "title", "Taxi", "x.amount", "")
+	for _, part := range []string{
+		"<b>This is not right yet.</b>", `<li><a href="#start-x.amount">Amount</a> is required by the route</li>`,
+		`aria-invalid="true" aria-describedby="start-x.amount-fault"`,
+	} {
+		if !strings.Contains(wrong.body, part) {
+			t.Errorf("the refused form has no %s: %s", part, wrong.body)
+		}
+	}
+	if two := (&refusal{Faults: make([]fault, 2)}).Lead(); two != "2 things are not right yet." {
+		t.Errorf("of two faults: %s", two)
+	}
+	if strings.Contains(textOf(wrong.body, "refused"), "/") {
+		t.Errorf("a pointer: %s", textOf(wrong.body, "refused"))
+	}
+	if several := b.get(t, "/cases/17?open=refuse").body; !strings.Contains(several, `name="resolution" value=`) || strings.Contains(several, "required") {
+		t.Errorf("a form of several actions insists on what one of them needs: %s", several)
+	}
+	refused := b.post(t, "/cases/17?open=refuse", "do", "perform", "case", "17", "action", "refuse", "key", "two", "comment", "No.")
+	if !strings.Contains(refused.body, `<a href="#c-resolution">Resolution</a>`) || !strings.Contains(refused.body, `<fieldset class="f" aria-invalid="true" aria-describedby="c-resolution-fault">`) {
+		t.Errorf("without a resolution: %s", refused.body)
+	}
+	if delegate := b.get(t, "/cases/17?open=approve&do=delegate").body; !strings.Contains(delegate, `name="to" value="" required`) {
+		t.Errorf("the form that delegates: %s", delegate)
+	}
+	for _, page := range []string{wrong.body, refused.body} {
+		for _, fault := range faultsOf(page) {
+			t.Error(fault)
+		}
+	}
+}

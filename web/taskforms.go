@@ -167,7 +167,7 @@ func saidOfSeveral(action string, done, left []*engine.CaseView, answers []*driv
 	for i, view := range done {
 		item := noticeItem{Link: fmt.Sprintf("/cases/%d", view.Case.ID), Name: fmt.Sprintf("%d %s", view.Case.ID, titleOf(view))}
 		if answers[i].status >= http.StatusBadRequest {
-			item.Text, said.Failed = "not: "+readRefusal(answers[i]).Detail, true
+			item.Text, said.Failed = "not: "+readRefusal(answers[i]).Words(), true
 		} else {
 			n++
 		}

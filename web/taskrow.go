@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
@@ -312,6 +314,11 @@ func (x *visit) dueOf(view *engine.CaseView, s sorted) dueView {
 		return d
 	}
 	return dueView{Sub: "since " + x.Words.Since(s.offered)}
+}
+
+func upperFirst(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 func lowerFirst(text string) string {

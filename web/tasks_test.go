@@ -47,7 +47,7 @@ func TestRefusedForms(t *testing.T) {
 		says   string // of the summary
 		fault  string // id of a fault, "" for none
 	}{
-		{"no resolution", []string{"do", "perform", "case", "17", "action", "refuse", "comment", "too <dear>"}, 422, "resolution", "t17-resolution-fault"},
+		{"no resolution", []string{"do", "perform", "case", "17", "action", "refuse", "comment", "too <dear>"}, 422, "Resolution must be one of", "t17-resolution-fault"},
 		{"to nobody", []string{"do", "delegate", "case", "17", "action", "approve", "to", "nobody", "comment", "too <dear>"}, 422, "", "t17-to-fault"},
 		{"not enabled any more", []string{"do", "perform", "case", "17", "action", "approve-again", "comment", "too <dear>"}, 409, "not possible", ""},
 	} {
