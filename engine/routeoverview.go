@@ -32,7 +32,7 @@ type RouteAccess struct {
 	Start, Read, Admin  []string // names of users and teams
 	OwnerStarts         bool     // the document has no list of who starts cases: the owner does
 	MayStart, MayChange bool
-	Members             map[string][]string // of the teams that rules of roles name, if the reader sees them
+	Members             map[string][]string // of the teams that rules of roles and actions name, if the reader sees them
 }
 
 // RouteText is the text of a version of a route, as it was stored.
@@ -95,23 +95,35 @@ func (e *Pictures) accessOf(by identity.Principal, stored *store.Route, info *ac
 	return a
 }
 
-// membersOf returns who is in the teams that rules of the roles name, without those who
-// are disabled.
+// membersOf returns who is in the teams that rules of the roles and actions name, without
+// those who are disabled.
 func (e *Pictures) membersOf(by identity.Principal, r *route.Route) map[string][]string {
 	out, directory := map[string][]string{}, e.directory()
+	add := func(name string) {
+		team := directory.ByName(identity.Name(name))
+		if team == nil || !access.SeesMembers(by, team) {
+			return
+		}
+		members := []string{}
+		for _, name := range team.Members {
+			if p := directory.ByName(name); p != nil && !p.Disabled {
+				members = append(members, string(p.Name))
+			}
+		}
+		out[name] = members
+	}
 	for i := range r.Roles {
 		for _, rule := range slices.Concat(r.Roles[i].Assign, r.Roles[i].Pick) {
-			team := directory.ByName(identity.Name(rule.Arg))
-			if rule.Kind != route.RuleTeam || team == nil || !access.SeesMembers(by, team) {
-				continue
+			if rule.Kind == route.RuleTeam {
+				add(rule.Arg)
 			}
-			members := []string{}
-			for _, name := range team.Members {
-				if p := directory.ByName(name); p != nil && !p.Disabled {
-					members = append(members, string(p.Name))
-				}
+		}
+	}
+	for i := range r.Actions {
+		for _, one := range r.Actions[i].Allowed {
+			if one.Kind == route.AllowedTeam {
+				add(one.Name)
 			}
-			out[rule.Arg] = members
 		}
 	}
 	return out

@@ -142,6 +142,30 @@ func fieldTitle(r *route.Route, key string) string {
 	return key
 }
 
+// peopleOfRoute says who plays the roles of a route when a case is started, and who is in
+// the teams that may do something, as far as the reader sees it.
+func peopleOfRoute(x *visit, o *engine.RouteOverview) (out []aboutLine) {
+	r := o.Drawn.Route
+	for i := range r.Roles {
+		role := &r.Roles[i]
+		words := x.wordsOfRules(o, role.Assign)
+		if len(words) == 0 && len(role.Pick) > 0 {
+			words = []string{"whom the starter chooses"}
+		}
+		out = append(out, aboutLine{Key: cmp.Or(role.Title, role.Name), Value: cmp.Or(strings.Join(words, "; else "), "nobody until somebody is put into it")})
+	}
+	told := map[string]bool{}
+	for i := range r.Actions {
+		for _, one := range r.Actions[i].Allowed {
+			if members, seen := o.Access.Members[one.Name]; one.Kind == route.AllowedTeam && seen && !told[one.Name] {
+				told[one.Name] = true
+				out = append(out, aboutLine{Key: "The team " + x.Queries.Person(one.Name).Shown(), Value: x.parties(members)})
+			}
+		}
+	}
+	return out
+}
+
 // actionsOf returns the titles of what a role does.
 func actionsOf(r *route.Route, role string) string {
 	var out []string

@@ -109,6 +109,7 @@ type routeView struct {
 	PictureTall template.HTML
 	Actions     []diagram.Row
 	Fields      []aboutLine
+	People      []aboutLine // roles, and teams that are allowed something: who that is
 	About       []aboutLine
 	Versions    []routeVersion
 	Cases       string // address of its cases
@@ -184,6 +185,7 @@ func drawRoute(x *visit) error {
 	for i := range r.Xattrs {
 		v.Fields = append(v.Fields, aboutLine{Key: cmp.Or(r.Xattrs[i].Title, r.Xattrs[i].Key), Value: wordsOfXattr(&r.Xattrs[i])})
 	}
+	v.People = peopleOfRoute(x, o)
 	v.About = []aboutLine{{Key: "Name", Value: stored.Name}, {Key: "Version", Value: fmt.Sprint(drawn.Version)}}
 	for i := range slices.Backward(o.Versions) {
 		n := o.Versions[i].Version

@@ -321,3 +321,24 @@ func TestFaultsBearLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestRoutePageSaysWho: the page of a route says who may perform each action, who plays the
+// roles, and who is in the teams, to those who may see that.
+func TestRoutePageSaysWho(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/who.yaml", "access: {start: [everyone]}\nroles: {boss: {title: Boss, assign: [\"team:core\"]}, guest: {title: Guest, pick: [everyone]}}\n"+
+		"states: {a: {type: start}, z: {type: complete}}\nactions:\n  i: {trigger: init}\n  sign: {in: [a], role: boss, allowed: [guest, \"user:sam\"], to: z}\n"+
+		"  note: {in: [a], allowed: [readers]}\n  stop: {in: [a], allowed: [\"team:core\", everyone], to: z}\n")
+	for user, sees := range map[string]bool{"ann": true, "sam": false} {
+		body := g.browse(t, user).get(t, "/routes/who").body
+		for part, want := range map[string]bool{
+			"<td>Boss, Guest, sam</td>": true, "<td>everyone who sees the case</td>": true, "<td>the team core, everyone</td>": true, "<dt>Guest</dt><dd>whom the starter chooses</dd>": true,
+			"those who are allowed": false, "<dt>Boss</dt><dd>the team core: Ann Lindqvist, Bob Marsh and Cy Tanaka</dd>": sees, "<dt>The team core</dt><dd>Ann Lindqvist, Bob Marsh and Cy Tanaka</dd>": sees,
+		} {
+			if strings.Contains(body, part) != want {
+				t.Errorf("%s: has %s: %t, want %t in\n%s", user, part, !want, want, body)
+			}
+		}
+	}
+}

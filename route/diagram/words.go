@@ -2,6 +2,7 @@ package diagram
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"flowdrive/route"
@@ -85,6 +86,24 @@ func whenOf(a *route.Action) string {
 	return ""
 }
 
+// allowedWords says who may perform an action without being asked to.
+func allowedWords(r *route.Route, a route.Allowed) string {
+	switch a.Kind {
+	case route.AllowedRole:
+		if found := r.Role(a.Name); found != nil {
+			return titleOr(found.Title, a.Name)
+		}
+	case route.AllowedTeam:
+		return "the team " + a.Name
+	case route.AllowedEveryone:
+		return "everyone"
+	case route.AllowedReaders:
+		return "everyone who sees the case"
+	case route.AllowedUser:
+	}
+	return a.Name
+}
+
 // byOf says who performs an action.
 func byOf(r *route.Route, a *route.Action) string {
 	if a.Child != nil {
@@ -104,8 +123,13 @@ func byOf(r *route.Route, a *route.Action) string {
 	if a.Need != nil {
 		names = append(names, fmt.Sprintf("%d of %s", a.Need.Count, a.Need.Role))
 	}
+	for _, one := range a.Allowed {
+		if words := allowedWords(r, one); !slices.Contains(names, words) {
+			names = append(names, words)
+		}
+	}
 	if len(names) == 0 {
-		return "those who are allowed to"
+		return "who administers the route"
 	}
 	if a.Timeout != nil {
 		names = append(names, "by itself after "+a.Timeout.Words())
