@@ -164,7 +164,7 @@ func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.C
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.decider.createAsked(req, *b, now)
+		c, err := createAsked(e.decider, req, *b, now)
 		if err != nil {
 			return nil, err
 		}

@@ -85,7 +85,7 @@ func (e *decider) createCase(b newCase, now time.Time, start bool) (*caseChange,
 
 // createAsked decides on a new case that a person has asked for. If it is refused, its id is
 // given to the next one, so that the numbers of cases have no gaps for people to wonder at.
-func (e *decider) createAsked(req Request, b newCase, start bool) (*caseChange, error) {
+func createAsked(e *decider, req Request, b newCase, start bool) (*caseChange, error) {
 	b.id, b.dryRun = e.NewID(req), req.DryRun
 	c, err := e.createCase(b, req.Now, start)
 	unused := err == nil && c.after.ID != b.id || err != nil && !isAhead(err)

@@ -73,7 +73,7 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	if err != nil {
 		return nil, err
 	}
-	change, err := e.decider.createAsked(req, *b, now)
+	change, err := createAsked(e.decider, req, *b, now)
 	if err != nil {
 		return nil, err
 	}
