@@ -119,25 +119,35 @@ func (p *putRequest) noteWaiting(o *engine.Outcome) {
 	p.keepRefusal(p.request, scratch.Refusal{Name: engine.WaitingNote(n.route).Name, Reasons: text}, p.at)
 }
 
-// keepForRoute keeps a scenario that a mounting client has saved before the route that it goes
-// with: who has two files can save only one at a time. The refusal says so. Script clients ask
-// for it by ?waits.
-func (p *putRequest) keepForRoute(refusal error) error {
-	n, is := p.target.(scenarioFile)
-	e, broken := errors.AsType[*errs.Error](refusal)
-	if !is || !p.mounted() || p.dryRun || !broken || e.Kind != errs.ScenarioBroken {
-		return refusal
-	}
-	out, err := n.engine.Scenarios.KeepScenario(p.r.Context(), engine.Request{By: p.by, Now: p.wall}, n.route, n.yaml(), p.in.data)
-	if err != nil {
-		return errors.Join(refusal, err)
-	}
-	if !out.Changed {
+// goesWithRoute reports whether the refusal is of a scenario that a mounting client has saved
+// before the route that it goes with: who has two files can save only one at a time. Script
+// clients have ?waits.
+func (p *putRequest) goesWithRoute(refusal error) (n scenarioFile, is bool) {
+	n, is = p.target.(scenarioFile)
+	return n, is && p.mounted() && !p.dryRun && errs.Is(refusal, errs.ScenarioBroken)
+}
+
+// saysItIsKept adds to the refusal of such a scenario what becomes of it.
+func (p *putRequest) saysItIsKept(refusal error) error {
+	e, isProblem := errors.AsType[*errs.Error](refusal)
+	if _, is := p.goesWithRoute(refusal); !is || !isProblem {
 		return refusal
 	}
 	told := *e
 	told.Detail = "The scenario is kept for you all the same: save the route that it goes with, and both are stored if the story holds. " + e.Detail
 	return &told
+}
+
+// keepForRoute keeps such a scenario, once what its client has deleted before is there again.
+func (p *putRequest) keepForRoute(refusal error) {
+	n, is := p.goesWithRoute(refusal)
+	if !is {
+		return
+	}
+	_, err := n.engine.Scenarios.KeepScenario(p.r.Context(), engine.Request{By: p.by, Now: p.wall}, n.route, n.yaml(), p.in.data)
+	if err != nil {
+		p.Log.Warn().Err(err).Msg("drive: a scenario could not be kept for the next version of its route")
+	}
 }
 
 // meantScenario says in the refusal of a route which has the steps of a scenario how the

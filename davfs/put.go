@@ -61,12 +61,13 @@ func (d *drive) put(x *request) (*answer, error) {
 	}
 	a, err := p.run()
 	if err != nil {
-		err = p.keepForRoute(err)
+		err = p.saysItIsKept(err)
 		d.keepUnsaved(x, p, err)
 	}
 	if err != nil && p.rememberRefused(x.r.Context(), err) {
 		d.rejectPut(x, p, err)
 		p.restore(x.r.Context(), err)
+		p.keepForRoute(err)
 	}
 	return a, err
 }
