@@ -309,3 +309,27 @@ func TestCrashOfAFiring(t *testing.T) {
 	log := sam.logTexts(timed)
 	same(t, "log", fmt.Sprint(len(log), " ", log[len(log)-2:]), "15 [action: Expired life: Completed]")
 }
+
+// TestFiringThatDoesNotComeOut: what a store that writes later could not write is fired again,
+// and is no failure of its entry.
+func TestFiringThatDoesNotComeOut(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s))
+	sam := w.as("sam")
+	const entry = `{"type": "interval", "hours": 2, "route": "auto"}`
+	names := []string{sam.mustPutEntry("", entry).Name, sam.mustPutEntry("", entry).Name}
+	left := len(names)
+	s.before = func(wrote write) error {
+		if wrote.method != "InsertOccurrence" || left == 0 {
+			return nil
+		}
+		left--
+		return store.ErrAgain
+	}
+	w.advanceTo("2012-11-09T14:34:56Z")
+	for _, name := range names {
+		same(t, "occurrences", fmt.Sprint(sam.occurrences(name)), "[fired 2012-11-09T14:34:56Z]")
+	}
+	same(t, "cases", len(w.cases()), len(names))
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"flowdrive/engine/quota"
@@ -200,11 +201,15 @@ func (e *Engine) finishItem(ctx context.Context, b *dueBatch, item *dueItem) err
 
 // finishHere is finishItem of what is not put aside.
 func (e *Engine) finishHere(ctx context.Context, b *dueBatch, item *dueItem) error {
-	item.err = e.runPrefetched(ctx, item.err, func() error {
+	fire := func() error {
 		return e.Store.Update(ctx, func(tx store.Tx) error {
 			return e.fireItem(tx, &dueBatch{now: b.now, single: b.single}, item)
 		})
-	})
+	}
+	if errors.Is(item.err, store.ErrAgain) {
+		item.err = fire()
+	}
+	item.err = e.runPrefetched(ctx, item.err, fire)
 	if item.err == nil {
 		return nil
 	}
