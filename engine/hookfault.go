@@ -105,6 +105,9 @@ func (e *Hooks) endFault(tx store.Tx, h *store.Hook, end hookEnd) error {
 		return err
 	}
 	for i := range rows {
+		if rows[i].Name != troubleHook && !end.deleted {
+			continue // a request shows whether that is over
+		}
 		told, err := readTrouble(&rows[i])
 		if err != nil {
 			return err
@@ -113,7 +116,7 @@ func (e *Hooks) endFault(tx store.Tx, h *store.Hook, end hookEnd) error {
 			return err
 		}
 		n := e.faultNotice(h, notice.KindMended, end.at)
-		if n == nil {
+		if n == nil || told.Gone || told.Quiet {
 			continue
 		}
 		n.Trouble.Text, n.Trouble.Since = told.Text, told.Since
@@ -133,6 +136,9 @@ func (e *Hooks) endFault(tx store.Tx, h *store.Hook, end hookEnd) error {
 // tellAgain tells people again that a hook does not work, unless what kept it from
 // working has been mended elsewhere.
 func (e *Hooks) tellAgain(tx store.Tx, row *store.Trouble, told *trouble, now time.Time) error {
+	if row.Name != troubleHook {
+		return e.refusedAgain(tx, row, told, now)
+	}
 	h, err := store.OrNil(tx.Routes().Hooks().ByID(row.Hook))
 	if err != nil {
 		return err

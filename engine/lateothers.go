@@ -18,10 +18,15 @@ import (
 // than usual, schedule entries, hooks and, for administrators, the server and the ways by
 // which people are told.
 func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
-	for _, kind := range []struct {
+	type kind struct {
 		name string
 		add  func(store.Reader, *store.Trouble, *status.Late) error
-	}{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troubleHook, l.lateHook}} {
+	}
+	kinds := []kind{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troubleHook, l.lateHook}}
+	for _, name := range hookRefusals() {
+		kinds = append(kinds, kind{name, l.lateRefusals})
+	}
+	for _, kind := range kinds {
 		all, err := r.Troubles().Named(kind.name, mostLateCases)
 		if err != nil {
 			return err
@@ -125,12 +130,29 @@ func (l *statusLook) lateHook(r store.Reader, row *store.Trouble, late *status.L
 		return err
 	}
 	told, err := readTrouble(row)
-	if err != nil {
+	if err == nil {
+		l.addHook(late, h, status.Other{Since: told.Since, Text: h.Fault})
+	}
+	return err
+}
+
+// lateRefusals adds a hook that refuses requests for what they are.
+func (l *statusLook) lateRefusals(r store.Reader, row *store.Trouble, late *status.Late) error {
+	h, err := store.OrNil(r.Routes().Hooks().ByID(row.Hook))
+	if err != nil || h == nil || !l.administers(h.RouteID) {
 		return err
 	}
+	told, err := readTrouble(row)
+	if err == nil && !told.Gone {
+		l.addHook(late, h, status.Other{Since: told.Since, Text: told.Text})
+	}
+	return err
+}
+
+func (l *statusLook) addHook(late *status.Late, h *store.Hook, o status.Other) {
 	route := string(l.rights.Route(h.RouteID).Name)
-	late.Others = append(late.Others, status.Other{Kind: status.OtherHook, Name: route + "/" + h.Name, Path: "/routes/" + route, Since: told.Since, Text: h.Fault})
-	return nil
+	o.Kind, o.Name, o.Path = status.OtherHook, route+"/"+h.Name, "/routes/"+route
+	late.Others = append(late.Others, o)
 }
 
 // lateServer adds what is wrong with the server itself.

@@ -34,35 +34,42 @@ const keepReceived = 6 * 24 * time.Hour
 // errs.Unavailable if the secret is not set; those of starting a case and of
 // PutLabel.
 func (e *Hooks) Receive(ctx context.Context, in hook.Request) (*hook.Answer, error) {
-	h, s, err := e.byToken(ctx, in.Token)
+	at, err := e.byToken(ctx, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	if of, ok := hook.ParseRate(s.Rate); ok {
-		if err := e.rates.Admit(h.ID, of, in.Wall); err != nil {
+	if of, ok := hook.ParseRate(at.Rate); ok {
+		if err := e.rates.Admit(at.hook.ID, of, in.Wall); err != nil {
+			e.noteRefusal(ctx, at, troubleRate, "more requests came than "+at.Rate+", the rate that it takes")
 			return nil, err
 		}
 	}
-	secret, fault := e.secrets.Of(s.Verify)
+	secret, fault := e.secrets.Of(at.Verify)
 	if fault != "" {
-		e.noteFault(ctx, h, fault)
+		e.noteFault(ctx, at.hook, fault)
 		return nil, errs.New(errs.Unavailable, "Requests to this address cannot be verified now; the administrators of its route are told.")
 	}
-	check := webhook.Check{Scheme: s.Verify.Scheme, Secret: secret, Header: s.Verify.Header}
+	check := webhook.Check{Scheme: at.Verify.Scheme, Secret: secret, Header: at.Verify.Header}
 	signed := &webhook.Incoming{Header: in.Header, Now: in.Wall}
 	if err := check.Announced(signed); err != nil {
+		e.noteRefusal(ctx, at, troubleSignature, "a request cannot be verified: "+err.Error())
 		return nil, unverified(err)
 	}
-	body, err := in.ReadBody(s.Most)
+	body, err := in.ReadBody(at.Most)
 	if err != nil {
+		if errs.Is(err, errs.TooLarge) {
+			e.noteRefusal(ctx, at, troubleUnusable, err.Error())
+		}
 		return nil, err
 	}
 	signed.Body = body
 	if err := check.Verify(signed); err != nil {
+		e.noteRefusal(ctx, at, troubleSignature, "a request cannot be verified: "+err.Error())
 		return nil, unverified(err)
 	}
-	r := &hook.Received{Hook: h, Settings: s, In: &in, Body: body, ID: check.ID(signed)}
-	return e.act(ctx, r)
+	e.noteTaken(ctx, at, troubleSignature)
+	r := &hook.Received{Hook: at.hook, Settings: at.Settings, In: &in, Body: body, ID: check.ID(signed)}
+	return e.act(ctx, at, r)
 }
 
 func unverified(why error) error {
@@ -72,24 +79,35 @@ func unverified(why error) error {
 // ErrNoHook is the errs.NotFound of a token that no hook has.
 var ErrNoHook = errs.New(errs.NotFound, "There is nothing at this address; it may have been revoked.")
 
+// addressed is a hook to which a request came.
+type addressed struct {
+	hook.Settings
+
+	hook  *store.Hook
+	wrong []store.Trouble // what is known to be wrong with it
+}
+
 // byToken returns the hook with that token.
-func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hook.Settings, err error) {
-	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		h, err = store.OrNil(r.Routes().Hooks().ByToken(sha256.Sum256([]byte(token))))
+func (e *Hooks) byToken(ctx context.Context, token string) (*addressed, error) {
+	at := &addressed{}
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		if at.hook, err = store.OrNil(r.Routes().Hooks().ByToken(sha256.Sum256([]byte(token)))); err == nil && at.hook != nil {
+			at.wrong, err = r.Troubles().OfHook(at.hook.ID)
+		}
 		return err
 	})
 	if err != nil {
-		return nil, s, err
+		return nil, err
 	}
-	if h == nil || e.rights.Route(h.RouteID) == nil {
-		return nil, s, ErrNoHook
+	if at.hook == nil || e.rights.Route(at.hook.RouteID) == nil {
+		return nil, ErrNoHook
 	}
-	s, err = hook.SettingsOf(h)
-	return h, s, err
+	at.Settings, err = hook.SettingsOf(at.hook)
+	return at, err
 }
 
 // act does what the request asks for, once.
-func (e *Hooks) act(ctx context.Context, r *hook.Received) (*hook.Answer, error) {
+func (e *Hooks) act(ctx context.Context, at *addressed, r *hook.Received) (*hook.Answer, error) {
 	by, err := e.author(r.Hook)
 	if err != nil {
 		e.noteFault(ctx, r.Hook, authorLeft)
@@ -118,8 +136,12 @@ func (e *Hooks) act(ctx context.Context, r *hook.Received) (*hook.Answer, error)
 		e.noteFault(ctx, r.Hook, "")
 	}
 	if err != nil {
+		if isRequests(err) {
+			e.noteRefusal(ctx, at, troubleUnusable, err.Error())
+		}
 		return nil, err
 	}
+	e.noteTaken(ctx, at, troubleUnusable)
 	return r.Answer(out), nil
 }
 

@@ -9,7 +9,7 @@ import (
 // statusVersion is what the files of Workflow/Status/ for a user are made from.
 type statusVersion struct {
 	changes uint64 // Store.Changes
-	disk    int // of diskTrouble
+	disk    int    // of diskTrouble
 	parties any
 	day     int64 // when the day of the user began
 	zone    string

@@ -33,7 +33,9 @@ type trouble struct {
 	Skips   bool          `json:"skips,omitempty"`
 	Like    *likeBefore   `json:"like,omitempty"` // it was not told of, since an earlier one was
 	Usual   *usualTime    `json:"usual,omitempty"`
-	Gone    bool          `json:"gone,omitempty"` // the case does not warn of the handler any more: nobody is told again
+	Gone    bool          `json:"gone,omitempty"`  // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
+	Quiet   bool          `json:"quiet,omitempty"` // a hook refuses again, and nobody was told of that so far
+	Seen    bool          `json:"seen,omitempty"`  // it was there after people were told of it
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`

@@ -44,6 +44,7 @@ const (
 	HookAdd         Action = "hook-add"             // a hook of a route
 	HookChange      Action = "hook-change"          // a hook of a route
 	HookDelete      Action = "hook-delete"          // a hook of a route
+	HookRequest     Action = "hook-request"         // refused, to a hook of a route; the detail says why
 	LockBreak       Action = "lock-break"           // another's; the detail says whose
 	CasePurge       Action = "case-purge"           // a case, deleted for good
 	DocumentRead    Action = "document-read"        // another's, by an administrator

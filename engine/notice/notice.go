@@ -102,9 +102,10 @@ type Entry struct {
 
 // Hook is a hook, as far as people are told of it.
 type Hook struct {
-	ID    int64
-	Name  string
-	Route string
+	ID     int64
+	Name   string
+	Route  string
+	Sender bool // requests are refused for what they are, and not by the hook's fault
 }
 
 // Way is a way by which people and services are told, as far as administrators are
