@@ -183,8 +183,19 @@ func (l *statusLook) lateWays(r store.Reader, late *status.Late) error {
 		isMail := l.channels.Mail && (id == notice.MailServer || strings.HasPrefix(id, notice.Mailbox("")))
 		isUsed := isMail || strings.HasPrefix(id, heartbeatWay) || slices.ContainsFunc(l.channels.Destinations, func(d notice.Destination) bool { return d.ID == id })
 		if record.Told && isUsed && record.Name != "" {
-			late.Others = append(late.Others, status.Other{Kind: status.OtherDestination, Name: record.Name, Since: record.Since, Text: record.Reason})
+			late.Others = append(late.Others, status.Other{Kind: status.OtherDestination, Name: record.Name, Since: record.Since, Text: record.Reason + givenUp(record.Lost)})
 		}
 	}
 	return nil
+}
+
+// givenUp says how many notices were given up, if any were.
+func givenUp(lost int64) string {
+	switch lost {
+	case 0:
+		return ""
+	case 1:
+		return "; one was given up"
+	}
+	return fmt.Sprintf("; %d were given up", lost)
 }

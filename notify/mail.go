@@ -159,7 +159,7 @@ func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 			failure = fmt.Errorf("%w: %w", ctx.Err(), failure)
 		}
 		return fmt.Errorf("mail server %s: %w", g.Mail.host, failure)
-	case len(o.deferred) == 0:
+	case len(o.deferred) == 0 && o.closed == "":
 		g.sent.forget(key)
 	}
 	return o.err()
@@ -254,11 +254,12 @@ func (d *mailDialer) close() {
 // outcome is what became of a mail's addresses.
 type outcome struct {
 	refused, deferred []string
-	broken            bool // the connection ended before the server had answered for all
+	closed            string // what the server said to refuse mails of this sender, "" if it does not
+	broken            bool   // the connection ended before the server had answered for all
 }
 
 // said reports whether the server has said something of a mail.
-func (o *outcome) said() bool { return len(o.refused)+len(o.deferred) > 0 }
+func (o *outcome) said() bool { return len(o.refused)+len(o.deferred) > 0 || o.closed != "" }
 
 // note notes what the server said of the mail to an address.
 func (o *outcome) note(address string, err error) {
@@ -275,7 +276,12 @@ func (o *outcome) note(address string, err error) {
 			text = plain
 		}
 	}
-	line := fmt.Sprintf("%s: %d%s", address, e.ErrorCode(), said([]byte(text)))
+	line := fmt.Sprintf("%d%s", e.ErrorCode(), said([]byte(text)))
+	if e.Reason == mail.ErrSMTPMailFrom && e.ErrorCode() >= 500 {
+		o.closed = line // it has not heard of an address, so that it says nothing of one
+		return
+	}
+	line = address + ": " + line
 	if e.ErrorCode() >= 500 {
 		o.refused = append(o.refused, line)
 	} else {
@@ -286,6 +292,9 @@ func (o *outcome) note(address string, err error) {
 // err says what is left: to try again while there is an address that the
 // server has not decided about.
 func (o *outcome) err() error {
+	if o.closed != "" {
+		return errors.New("the mail server takes no mails of this server: " + o.closed)
+	}
 	if len(o.deferred) > 0 {
 		return errors.New("the mail server postpones " + some(o.deferred))
 	}

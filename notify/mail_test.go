@@ -186,7 +186,7 @@ func TestMailRefused(t *testing.T) {
 		want   string
 		mails  int
 	}{
-		{"from, for good", on("MAIL", "", perhaps(550, "who\x1b are you")), "final: the mail server refuses ann@example.org: 550: who are you; bob@example.org: 550: who are you", 0},
+		{"from, for good, which a change of the server mends", on("MAIL", "", perhaps(550, "who\x1b are you")), "again: the mail server takes no mails of this server: 550: who are you", 0},
 		{"from, for now", on("MAIL", "", perhaps(451, "later")), "again: the mail server postpones ann@example.org: 451: later; bob@example.org: 451: later", 0},
 		{"one for good", on("RCPT", "ann@example.org", perhaps(550, "no Ann")), "final: the mail server refuses ann@example.org: 550: no Ann", 1},
 		{"of many", on("RCPT", "", perhaps(550, strings.Repeat("no", 200))), "final: the mail server refuses ann@example.org: 550: nono", 0},
