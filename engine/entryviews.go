@@ -261,9 +261,9 @@ func (e *Schedules) ForeseeEntry(ctx context.Context, by identity.Principal, for
 		ScheduledFor: out.NextIteration, Iteration: out.IterationsPerformed + 1,
 	}
 	var missed []string
-	out.Xattrs, out.Unknown = label.Expand(xattrs(out.XattrDict), &values)
+	out.Xattrs, out.Unknown, _ = label.Expand(xattrs(out.XattrDict), &values)
 	values.XAttrs = out.Xattrs
-	out.Title, missed = expandTitle(out.Entry.Title, values)
+	out.Title, missed, _ = expandTitle(out.Entry.Title, values)
 	out.Unknown = slices.Compact(append(out.Unknown, missed...))
 	return out, nil
 }

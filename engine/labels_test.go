@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -54,4 +55,21 @@ actions:
 	sam.mustPerform(late[1], "go")
 	same(t, "afterwards", sam.content(late[1], "Said"), "2012-11-20 2012-11-18T23:00:00Z 2 |")
 	same(t, "a child", sam.content(kids[0], "Said"), fmt.Sprintf("%d of %d", kids[0], late[0]))
+}
+
+// TestWarningsOfLabels: the answers to the PUT of an entry and of a case warn of labels that
+// nothing fills, and of a label that is too long as of that.
+func TestWarningsOfLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	entry := sam.mustPutEntry("a.json", `{"route": "auto", "type": "interval", "weeks": 1, "title": "$__TODAYY__;"}`)
+	if got := strings.Join(entry.Warnings, "\n"); got != `title: there is no label $__TODAYY__;; did you mean "TODAY"?` {
+		t.Errorf("the entry: %q", got)
+	}
+	started := try(w.Cases.PutCase(t.Context(), sam.request(nil), sam.ref("b.json"), []byte(`{"route": "ask", "title": "$__XATTR_long__;", "xattrDict": {"day": "$__TODAYY__;", "long": "`+strings.Repeat("x", 2000)+`"}}`))).must(w, "the case")
+	want := "The label $__TODAYY__; has no value here and was left as it is\nThe label $__XATTR_long__; was left as it is: with its value the text would be too long"
+	if got := strings.Join(started.Warnings, "\n"); got != want {
+		t.Errorf("the case: %q, want %q", got, want)
+	}
 }

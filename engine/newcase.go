@@ -66,6 +66,7 @@ type caseChange struct {
 	shares    []machine.Share      // of worklists
 	holds     func(store.Tx) error // of the input, see content; nil: nothing to check
 	performed string               // the action that a person's request was about
+	warnings  []string             // of a new case: what may not be meant
 	freesName bool                 // a canceled case is listed no more, and gives its name back
 }
 
@@ -132,7 +133,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 	if err != nil {
 		return nil, err
 	}
-	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}}
+	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}, warnings: warnings}
 	if start && !out.Case.IsDraft() {
 		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.canNotify(), Zone: e.zoneOfParty(b.starter.ID)}, l); err != nil {
 			return nil, err
@@ -150,17 +151,22 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 	return change, nil
 }
 
-// labelWarnings says which labels were left as they are: unknown ones,
-// XATTRs that are absent or refer to each other in a circle. A hostile
-// dictionary can hold thousands; the log names some.
-func labelWarnings(left []string) []string {
+// labelWarnings says which labels were left as they are: unknown ones, XATTRs that are
+// absent or refer to each other in a circle, and those with which a text would be too
+// long. A hostile dictionary can hold thousands; the log names some.
+func labelWarnings(unknown, long []string) []string {
 	const most = 50
-	warnings := make([]string, 0, min(len(left), most+1))
-	for i, name := range left {
-		if i == most {
-			return append(warnings, fmt.Sprintf("%d further labels were left as they are", len(left)-most))
+	all := len(unknown) + len(long)
+	warnings := make([]string, 0, min(all, most+1))
+	for i, name := range slices.Concat(unknown, long) {
+		switch {
+		case i == most:
+			return append(warnings, fmt.Sprintf("%d further labels were left as they are", all-most))
+		case i < len(unknown):
+			warnings = append(warnings, "The label "+name+" has no value here and was left as it is")
+		default:
+			warnings = append(warnings, "The label "+name+" was left as it is: with its value the text would be too long")
 		}
-		warnings = append(warnings, "The label "+name+" has no value here and was left as it is")
 	}
 	return warnings
 }

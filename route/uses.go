@@ -200,7 +200,7 @@ func (u *useWarner) text(at document.Value) {
 		switch {
 		case ref.Known && ref.Key == "":
 		case !ref.Known:
-			u.warn(at, "%s", unknownLabel(ref.Written))
+			u.warn(at, "%s", label.Mistake(ref.Written))
 		case u.misspelt(ref.Key) || !u.optional[ref.Key]:
 			u.key(at, ref.Written+": ", ref.Key, "declare it in xattrs if a case comes with it; if one does not, the label is not replaced")
 		}
@@ -212,26 +212,6 @@ func (u *useWarner) text(at document.Value) {
 		}
 		text = text[end:]
 	}
-}
-
-// unknownLabel says what is wrong with a label that is not replaced.
-func unknownLabel(written string) string {
-	if !strings.HasSuffix(written, ";") {
-		return fmt.Sprintf("%s is not replaced: a label ends with two underscores and a semicolon", clip(written))
-	}
-	name := strings.TrimSuffix(strings.TrimPrefix(written, "$__"), "__;")
-	plain := name
-	if i := strings.IndexAny(name, "+-"); i >= 0 {
-		plain = name[:i]
-	}
-	if plain != name && slices.Contains(label.Names(), plain) {
-		return fmt.Sprintf("there is no label %s: a sign, up to seven digits and D, W, M or Y may follow a date, as in $__TODAY+3D__;", clip(written))
-	}
-	hint := document.Hint(plain, label.Names())
-	if hint == "" {
-		hint = "; an XATTR is $__XATTR_<name>__;, a message is $<Label>;"
-	}
-	return fmt.Sprintf("there is no label %s%s", clip(written), hint)
 }
 
 // byServer are the labels of messages that the server writes itself.

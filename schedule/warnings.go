@@ -2,12 +2,67 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/label"
 )
 
 // Warnings returns what is allowed in the entry and may not be what its author means,
 // a sentence each, in the order of the fields. It depends on the entry only.
-func (e *Entry) Warnings() []string {
+func (e *Entry) Warnings() []string { return append(e.unevenTimes(), e.unfilledLabels()...) }
+
+// mostUnfilled is how many labels are named that nothing fills.
+const mostUnfilled = 20
+
+// unfilledLabels warns of labels in the title and the XATTRs that nothing fills: cases
+// have them as they are written.
+func (e *Entry) unfilledLabels() (warnings []string) {
+	dict := make(label.Dict, 0, len(e.XattrDict))
+	for i := range e.XattrDict {
+		text, is := e.XattrDict[i].Value.(string)
+		v := label.Text(text)
+		if !is {
+			v = label.Value{Kind: document.Bool, Text: "true"} // it has no labels
+		}
+		dict = append(dict, label.XAttr{Key: e.XattrDict[i].Name(), Value: v})
+	}
+	zero := time.Unix(0, 0)
+	_, left, _ := label.Expand(dict, &label.Values{Now: zero, Created: zero})
+	of := func(where, text string) {
+		for _, ref := range label.References(text) {
+			_, there := dict.Get(ref.Key)
+			why := ""
+			switch {
+			case !ref.Known:
+				why = label.Mistake(ref.Written)
+			case ref.Key != "" && !there:
+				why = fmt.Sprintf("%s is not replaced: the entry has no XATTR %s", ref.Written, ref.Key)
+			case ref.Key != "" && where != "title" && slices.Contains(left, ref.Written):
+				why = ref.Written + " is not replaced: it leads back to itself"
+			default:
+				continue
+			}
+			if why = where + ": " + why; !slices.Contains(warnings, why) {
+				warnings = append(warnings, why)
+			}
+		}
+	}
+	of("title", e.Title)
+	for i := range dict {
+		if dict[i].Value.Kind == document.String {
+			of("xattrDict/"+dict[i].Key, dict[i].Value.Text)
+		}
+	}
+	if more := len(warnings) - mostUnfilled; more > 0 {
+		warnings = append(warnings[:mostUnfilled], fmt.Sprintf("%d further labels are not replaced", more))
+	}
+	return warnings
+}
+
+func (e *Entry) unevenTimes() []string {
 	var minute, hour string
 	switch e.Type {
 	case TypeCron:

@@ -300,10 +300,11 @@ func (d stepRun) enclosed(name, verb string) (content []byte, mediaType string, 
 func (d stepRun) command(c *route.Command) (*Command, error) {
 	out := &Command{Name: c.Name}
 	for _, arg := range c.Args {
-		text, err := d.text(arg)
+		value, _, err := d.filledValue(arg) // a command takes a label for what it is to do
 		if err != nil {
 			return nil, err
 		}
+		text := value.Text
 		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 			return nil, routeFault("exec: an argument contains what a command cannot be given: %s", strconv.Quote(clip(text)))
 		}

@@ -136,8 +136,8 @@ func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 func (d stepRun) filledValue(v route.Value) (value label.Value, ok bool, err error) {
 	return d.valueBy(v, func(text string) (string, error) {
 		filled, unfilled, err := d.fill(text, nil)
-		if err == nil && len(unfilled) > 0 {
-			err = unfilledFault(unfilled)
+		if err == nil && unfilled.any() {
+			err = unfilled.fault()
 		}
 		return filled, err
 	})
@@ -177,18 +177,46 @@ func (d stepRun) substitute(text string) (string, error) { return d.substituteAs
 // escape changes nothing. Labels without a value stay, and the log says so.
 func (d stepRun) substituteAs(text string, escape func(string) string) (string, error) {
 	filled, unfilled, err := d.fill(text, escape)
-	if err == nil && len(unfilled) > 0 {
-		d.add(LogEntry{Kind: LogWarning, Text: "These labels have no value here and were left as they are: " + strings.Join(unfilled, ", ")})
+	if err == nil && unfilled.any() {
+		d.add(LogEntry{Kind: LogWarning, Text: unfilled.warning()})
 		d.changed = true
 	}
 	return filled, err
 }
 
+// unfilled are the labels of a text that stay as they are written.
+type unfilled struct {
+	empty []string // they have no value
+	long  []string // with their values the text would be longer than it may be
+}
+
+func (u *unfilled) any() bool { return len(u.empty)+len(u.long) > 0 }
+
+// warning says what was left as it is, and why.
+func (u *unfilled) warning() string {
+	var parts []string
+	if len(u.empty) > 0 {
+		parts = append(parts, "These labels have no value here and were left as they are: "+strings.Join(u.empty, ", "))
+	}
+	if len(u.long) > 0 {
+		parts = append(parts, "These labels were left as they are, because the text would be too long with their values: "+strings.Join(u.long, ", "))
+	}
+	return strings.Join(parts, ". ")
+}
+
+// fault returns the same as the error of a step that cannot do without.
+func (u *unfilled) fault() error {
+	if len(u.empty) > 0 {
+		return routeFault("these labels have no value here: %s", strings.Join(u.empty, ", "))
+	}
+	return routeFault("a text would be too long with the values of these labels: %s", strings.Join(u.long, ", "))
+}
+
 // fill replaces the labels of a text as substituteAs does, and returns those that
-// have no value.
-func (d stepRun) fill(text string, escape func(string) string) (filled string, unfilled []string, err error) {
+// stay.
+func (d stepRun) fill(text string, escape func(string) string) (filled string, left unfilled, err error) {
 	if !strings.Contains(text, "$") {
-		return text, nil, nil
+		return text, left, nil
 	}
 	values := &label.Values{
 		Now: d.labelled(), Zone: d.labels, Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
@@ -200,23 +228,23 @@ func (d stepRun) fill(text string, escape func(string) string) (filled string, u
 		email, ok := d.facts.Emails[d.c.Context]
 		if !ok {
 			d.need(Need{Email: d.c.Context})
-			return "", nil, errAbsent
+			return "", left, errAbsent
 		}
 		values.Email = email
 	}
 	var out strings.Builder
 	for text != "" {
 		start, end := label.ScanMessage(text)
-		literal, missed := label.Substitute(text[:start], values)
-		unfilled = append(unfilled, missed...)
+		literal, missed, long := label.Substitute(text[:start], values)
+		left.empty, left.long = append(left.empty, missed...), append(left.long, long...)
 		out.WriteString(literal)
 		if name := text[start:end]; name != "" {
 			content, there, err := d.textOf(name[1 : len(name)-1])
 			switch {
 			case err != nil:
-				return "", nil, err
+				return "", left, err
 			case !there:
-				unfilled = append(unfilled, name)
+				left.empty = append(left.empty, name)
 				out.WriteString(name)
 			case escape != nil:
 				out.WriteString(escape(content))
@@ -226,10 +254,11 @@ func (d stepRun) fill(text string, escape func(string) string) (filled string, u
 		}
 		text = text[end:]
 		if out.Len() > MaxFact {
-			return "", nil, routeFault("a text with its labels is longer than %d bytes", MaxFact)
+			return "", left, routeFault("a text with its labels is longer than %d bytes", MaxFact)
 		}
 	}
-	return strings.ToValidUTF8(out.String(), "\uFFFD"), slices.Compact(unfilled), nil
+	left.empty, left.long = slices.Compact(left.empty), slices.Compact(left.long)
+	return strings.ToValidUTF8(out.String(), "\uFFFD"), left, nil
 }
 
 // labelled returns the instant that labels stand for. While a scheduled case starts

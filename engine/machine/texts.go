@@ -44,8 +44,8 @@ func (d stepRun) searchText(s *route.TextSearch) error {
 			return err
 		}
 		switch {
-		case len(unfilled) > 0:
-			return unfilledFault(unfilled)
+		case unfilled.any():
+			return unfilled.fault()
 		case text == "" || strings.Contains(text, wordEnd):
 			return routeFault("text: %s is empty or binary here, and would be found everywhere", clip(word))
 		}
@@ -158,9 +158,4 @@ func (d *caseDecision) typeOf(name string) string {
 		}
 	}
 	return d.types[name]
-}
-
-// unfilledFault returns the error of labels that have no value.
-func unfilledFault(unfilled []string) error {
-	return routeFault("these labels have no value here: %s", strings.Join(unfilled, ", "))
 }

@@ -64,7 +64,7 @@ func (e *expansion) run() {
 	for i := range e.texts {
 		for _, p := range e.texts[i] {
 			if p.ref { // resolve has made literals of the others
-				e.miss(p.literal)
+				e.unknown.add(p.literal)
 			}
 		}
 	}

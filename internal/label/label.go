@@ -12,8 +12,7 @@ import (
 
 // MaxGrowth is the number of bytes by which labels may lengthen the text in one
 // call: a document of one megabyte of labels must not become many gigabytes of
-// text. A label that would exceed it stays verbatim and is reported like an
-// unknown one.
+// text. A label that would exceed it stays verbatim and is reported.
 const MaxGrowth = 1 << 20
 
 // Values is what labels stand for. A field that is zero makes its labels the
@@ -47,10 +46,11 @@ type Error struct {
 // Substitute replaces every label of the text, in one pass: what a label
 // stands for is not scanned again. A label that is not known, or whose date
 // would leave the years 1 to 9999, stays as it is written and is in unknown,
-// once, in order of appearance.
-func Substitute(text string, v *Values) (out string, unknown []string) {
+// once, in order of appearance. One for which there is no room within MaxGrowth stays,
+// too, and is in long.
+func Substitute(text string, v *Values) (out string, unknown, long []string) {
 	if !strings.Contains(text, opening) {
-		return text, nil
+		return text, nil, nil
 	}
 	s := substitution{values: v, room: MaxGrowth}
 	var b strings.Builder
@@ -59,13 +59,13 @@ func Substitute(text string, v *Values) (out string, unknown []string) {
 	}, func(key, written string) {
 		value, ok := find(v.XAttrs, key)
 		if !ok {
-			s.miss(written)
+			s.unknown.add(written)
 			b.WriteString(written)
 			return
 		}
 		b.WriteString(s.fit(v.escaped(value.Text), written))
 	})
-	return b.String(), s.unknown
+	return b.String(), s.unknown.list, s.long.list
 }
 
 // Expand returns the dictionary as the case gets it: keys normalised and
@@ -76,7 +76,7 @@ func Substitute(text string, v *Values) (out string, unknown []string) {
 //
 // The keys of d must be legal and distinct; one that is not
 // legal is left out, of equal ones the first stays.
-func Expand(d Dict, v *Values) (out Dict, unknown []string) {
+func Expand(d Dict, v *Values) (out Dict, unknown, long []string) {
 	e := expansion{substitution: substitution{values: v, room: MaxGrowth}}
 	for _, x := range d {
 		if key, err := NormalizeKey(x.Key); err == nil {
@@ -86,15 +86,21 @@ func Expand(d Dict, v *Values) (out Dict, unknown []string) {
 	slices.SortStableFunc(e.out, byKey)
 	e.out = slices.CompactFunc(e.out, func(a, b XAttr) bool { return a.Key == b.Key })
 	e.run()
-	return e.out, e.unknown
+	return e.out, e.unknown.list, e.long.list
 }
 
 // substitution is one call's state.
 type substitution struct {
 	values  *Values
-	room    int // bytes by which the texts may still grow
-	unknown []string
-	missed  map[string]struct{} // unknown as a set, once it is long
+	room    int    // bytes by which the texts may still grow
+	unknown labels // that stay as they are written
+	long    labels // those for which there was no room
+}
+
+// labels are labels as they are written, each once.
+type labels struct {
+	list []string
+	set  map[string]struct{} // the same, once it is long
 }
 
 // escaped returns what is put in for a value.
@@ -105,24 +111,23 @@ func (v *Values) escaped(value string) string {
 	return v.Escape(value)
 }
 
-// miss reports a label that stays as written.
-func (s *substitution) miss(written string) {
+func (l *labels) add(written string) {
 	const large = 16
-	if len(s.unknown) < large {
-		if !slices.Contains(s.unknown, written) {
-			s.unknown = append(s.unknown, written)
+	if len(l.list) < large {
+		if !slices.Contains(l.list, written) {
+			l.list = append(l.list, written)
 		}
 		return
 	}
-	if s.missed == nil {
-		s.missed = make(map[string]struct{}, 2*large)
-		for _, u := range s.unknown {
-			s.missed[u] = struct{}{}
+	if l.set == nil {
+		l.set = make(map[string]struct{}, 2*large)
+		for _, have := range l.list {
+			l.set[have] = struct{}{}
 		}
 	}
-	if _, twice := s.missed[written]; !twice {
-		s.missed[written] = struct{}{}
-		s.unknown = append(s.unknown, written)
+	if _, twice := l.set[written]; !twice {
+		l.set[written] = struct{}{}
+		l.list = append(l.list, written)
 	}
 }
 
@@ -134,7 +139,7 @@ func (s *substitution) fit(value, written string) string {
 		return value
 	}
 	if growth > s.room {
-		s.miss(written)
+		s.long.add(written)
 		return written
 	}
 	s.room -= growth
@@ -160,7 +165,7 @@ func (s *substitution) split(text string, literal func(string), xattr func(key, 
 		}
 		value, known := s.values.lookUp(name)
 		if !known {
-			s.miss(written)
+			s.unknown.add(written)
 			literal(written)
 			continue
 		}

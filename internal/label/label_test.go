@@ -100,7 +100,7 @@ func TestSubstitute(t *testing.T) {
 		{Key: "n", Value: Value{Kind: 2, Text: "1.50"}},
 	}
 	for _, test := range tests {
-		got, unknown := Substitute(test.text, v)
+		got, unknown, _ := Substitute(test.text, v)
 		if got != test.want || unknown != nil {
 			t.Errorf("Substitute(%q) = %q, unknown %q; want %q", test.text, got, unknown, test.want)
 		}
@@ -113,7 +113,7 @@ func TestSubstituteWithoutValue(t *testing.T) {
 		"PID", "PARENTPID", "UUID", "GUID", "TASK", "EMAIL", "LOGIN", "ROUTE", "TITLE",
 		"SCHEDULEDFOR", "ITERATION", "INITDATE", "INITDATE+1D",
 	} {
-		got, unknown := Substitute("<$__"+name+"__;>", &Values{Now: friday})
+		got, unknown, _ := Substitute("<$__"+name+"__;>", &Values{Now: friday})
 		if got != "<>" || unknown != nil {
 			t.Errorf("%s without a value = %q, unknown %q; want nothing", name, got, unknown)
 		}
@@ -128,7 +128,7 @@ func TestSubstituteUnknown(t *testing.T) {
 		"$__TODAY+-1D__;", "$__TODAY+12345678D__;", "$__TODAY+7988Y__;", "$__TODAY-2012Y__;", "$__TODAY+1.5D__;",
 		"$__DATE+1D__;", "$__PID+1D__;", "$__SCHEDULEDFOR+1D__;", "$__FOO+1D__;", "$__+1D__;",
 	} {
-		got, unknown := Substitute("a "+label+" b "+label, values())
+		got, unknown, _ := Substitute("a "+label+" b "+label, values())
 		if want := "a " + label + " b " + label; got != want {
 			t.Errorf("Substitute(%q) = %q; want it unchanged", want, got)
 		}
@@ -136,7 +136,7 @@ func TestSubstituteUnknown(t *testing.T) {
 			t.Errorf("%s: unknown (-want +got):\n%s", label, diff)
 		}
 	}
-	_, unknown := Substitute("$__B__; $__TODAY__; $__A__; $__B__;", values())
+	_, unknown, _ := Substitute("$__B__; $__TODAY__; $__A__; $__B__;", values())
 	if diff := cmp.Diff([]string{"$__B__;", "$__A__;"}, unknown); diff != "" {
 		t.Errorf("unknown in order of appearance (-want +got):\n%s", diff)
 	}
@@ -147,7 +147,7 @@ func TestSubstituteIsOnePass(t *testing.T) {
 	v := values()
 	v.Title = "$__TODAY__; $__XATTR_a__;"
 	v.XAttrs = Dict{{Key: "a", Value: Text("$__DATE__;")}}
-	got, unknown := Substitute("$__TITLE__;|$__XATTR_a__;", v)
+	got, unknown, _ := Substitute("$__TITLE__;|$__XATTR_a__;", v)
 	if want := "$__TODAY__; $__XATTR_a__;|$__DATE__;"; got != want || unknown != nil {
 		t.Errorf("got %q, unknown %q; want %q", got, unknown, want)
 	}
@@ -178,7 +178,7 @@ func TestWeekOfMonth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := Substitute("$__WEEKOFMONTH__;", &Values{Now: day.Add(23 * time.Hour)})
+		got, _, _ := Substitute("$__WEEKOFMONTH__;", &Values{Now: day.Add(23 * time.Hour)})
 		if got != test.want {
 			t.Errorf("week of month of %s = %s; want %s", test.day, got, test.want)
 		}
@@ -193,7 +193,7 @@ func TestEverythingIsUTC(t *testing.T) {
 		Created:      time.Date(2013, 1, 1, 3, 0, 0, 0, east),
 		ScheduledFor: time.Date(2013, 1, 1, 3, 0, 0, 0, east),
 	}
-	got, _ := Substitute("$__DATETIME__; $__TODAY__; $__YEARSTART__; $__WEEKSTART__; $__INITDATE__; $__SCHEDULEDFOR__;", v)
+	got, _, _ := Substitute("$__DATETIME__; $__TODAY__; $__YEARSTART__; $__WEEKSTART__; $__INITDATE__; $__SCHEDULEDFOR__;", v)
 	if want := "20121231T13:00 2012-12-31 2012-01-01 2012-12-31 2012-12-31 2012-12-31T13:00:00Z"; got != want {
 		t.Errorf("got %q; want %q", got, want)
 	}
@@ -217,7 +217,7 @@ func TestYearsHaveFourDigits(t *testing.T) {
 		{beyond, "$__TODAY-1D__;", "$__TODAY-1D__;"},
 	}
 	for _, test := range tests {
-		if got, _ := Substitute(test.text, test.v); got != test.want {
+		if got, _, _ := Substitute(test.text, test.v); got != test.want {
 			t.Errorf("%s in the year %d = %q; want %q", test.text, test.v.Now.Year(), got, test.want)
 		}
 	}
@@ -228,12 +228,12 @@ func TestSubstituteBoundsGrowth(t *testing.T) {
 	v := values()
 	v.Title = strings.Repeat("x", 1<<16)
 	text := strings.Repeat("$__TITLE__;", 1<<10)
-	got, unknown := Substitute(text, v)
+	got, unknown, long := Substitute(text, v)
 	if len(got) > len(text)+MaxGrowth {
 		t.Errorf("%d bytes became %d", len(text), len(got))
 	}
-	if diff := cmp.Diff([]string{"$__TITLE__;"}, unknown); diff != "" {
-		t.Errorf("unknown (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"$__TITLE__;"}, long); diff != "" || unknown != nil {
+		t.Errorf("unknown %q, too long (-want +got):\n%s", unknown, diff)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestManyUnknown(t *testing.T) {
 		want = append(want, fmt.Sprintf("$__U%d__;", i))
 		b.WriteString(want[i])
 	}
-	_, unknown := Substitute(b.String()+b.String(), values())
+	_, unknown, _ := Substitute(b.String()+b.String(), values())
 	if diff := cmp.Diff(want, unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%.500s", diff)
 	}
@@ -260,7 +260,7 @@ func FuzzSubstitute(f *testing.F) {
 	v := values()
 	v.XAttrs = Dict{{Key: "a", Value: Text("$__TODAY__;")}}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, unknown := Substitute(text, v)
+		got, unknown, long := Substitute(text, v)
 		if !strings.Contains(text, opening) && got != text {
 			t.Errorf("Substitute(%q) = %q; there is no label in it", text, got)
 		}
@@ -268,7 +268,7 @@ func FuzzSubstitute(f *testing.F) {
 			t.Errorf("Substitute(%q) grew to %d bytes", text, len(got))
 		}
 		seen := map[string]bool{}
-		for _, u := range unknown {
+		for _, u := range append(unknown, long...) {
 			if seen[u] || !strings.Contains(got, u) || !strings.Contains(text, u) {
 				t.Errorf("Substitute(%q) = %q reports %q among %q", text, got, u, unknown)
 			}
@@ -309,7 +309,7 @@ func TestRandomTextsKeepWhatIsNoLabel(t *testing.T) {
 			b.WriteString(parts[random.IntN(len(parts))])
 		}
 		text := b.String()
-		got, _ := Substitute(text, values())
+		got, _, _ := Substitute(text, values())
 		want := strings.ReplaceAll(strings.ReplaceAll(text, "$__TODAY__;", "2012-11-09"), "$__TODAY+1D__;", "2012-11-10")
 		if got != want {
 			t.Fatalf("Substitute(%q) = %q; want %q", text, got, want)

@@ -1,8 +1,12 @@
 package label
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"flowdrive/internal/document"
 )
 
 // Reference is a label that a text has.
@@ -94,4 +98,25 @@ func inMessage(c byte, first bool) bool {
 		return true
 	}
 	return !first && (c == '_' || c == '-')
+}
+
+// Mistake says what is wrong with a label that is not known: that there is none of that
+// name, or that it has no end.
+func Mistake(written string) string {
+	if !strings.HasSuffix(written, closing) {
+		return fmt.Sprintf("%s is not replaced: a label ends with two underscores and a semicolon", clip(written))
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(written, opening), closing)
+	plain := name
+	if i := strings.IndexAny(name, "+-"); i >= 0 {
+		plain = name[:i]
+	}
+	if plain != name && slices.Contains(Names(), plain) {
+		return fmt.Sprintf("there is no label %s: a sign, up to seven digits and D, W, M or Y may follow a date, as in $__TODAY+3D__;", clip(written))
+	}
+	hint := document.Hint(plain, Names())
+	if hint == "" {
+		hint = "; an XATTR is $__XATTR_<name>__;, a message is $<Label>;"
+	}
+	return fmt.Sprintf("there is no label %s%s", clip(written), hint)
 }
