@@ -21,8 +21,9 @@ import (
 
 // SignOn is a provider at which people log in, and who they are here.
 type SignOn interface {
-	// Host names the provider.
+	// Host names the provider to people, Issuer as it calls itself.
 	Host() string
+	Issuer() string
 	// Begin returns the address to which a browser is sent: errs.Unavailable.
 	Begin(ctx context.Context, state, nonce, verifier string) (address string, err error)
 	// Finish returns whom the code that the browser brings back logs in: errs.LogIn,
@@ -141,6 +142,8 @@ func finishSignOn(x *visit) error {
 	switch {
 	case !begun || one.State != x.query.Get("state"):
 		return refuseSignOn(x, errs.New(errs.LogIn, "This log-in was not begun in this browser, or took longer than ten minutes. Begin again."))
+	case x.query.Has("iss") && x.query.Get("iss") != x.SignOn.Issuer(): // RFC 9207, section 2.4
+		return refuseSignOn(x, errs.New(errs.LogIn, "The answer is not of the provider at which this log-in was begun. Begin again."))
 	case x.query.Has("error"):
 		return refuseSignOn(x, errs.New(errs.LogIn, "The provider has refused the log-in (%s).", errs.Clip(x.query.Get("error"), 60)))
 	}

@@ -111,8 +111,10 @@ func (a *app) apply(s *settings) error {
 // reload reads the settings and the certificate again. If anything is wrong with them,
 // it says so in the log, and all stays as it is. Of the settings the level of the log,
 // the limits of requests and connections and the lists of what routes may reach change;
-// the log names the others, which count after a restart.
-func (a *app) reload() {
+// the log names the others, which count after a restart. It returns what came of it, in
+// one line for systemd.
+func (a *app) reload() (status string) {
+	const stays = "settings: what was read again is wrong; all stays as it was"
 	var s *settings
 	var changed []string
 	if a.reread != nil {
@@ -121,28 +123,36 @@ func (a *app) reload() {
 			for line := range strings.Lines(err.Error()) {
 				a.log.Error().Msg("settings: " + strings.TrimRight(line, "\n"))
 			}
-			a.log.Error().Msg("settings: what was read again is wrong; all stays as it was")
-			return
+			a.log.Error().Msg(stays)
+			return notReloaded(err)
 		}
 	}
 	if a.certificate != nil {
 		if err := a.certificate.Reload(); err != nil {
 			a.log.Error().Err(err).Msg("server: could not read the certificate again; all stays as it was")
-			return
+			return notReloaded(err)
 		}
 	}
 	if s != nil {
 		if err := a.apply(s); err != nil {
-			a.log.Error().Err(err).Msg("settings: what was read again is wrong; all stays as it was")
-			return
+			a.log.Error().Err(err).Msg(stays)
+			return notReloaded(err)
 		}
 		changed = slices.DeleteFunc(changed, countsAtOnce)
 	}
 	said := a.log.Info().Bool("certificate", a.certificate != nil)
 	if len(changed) > 0 {
 		said = a.log.Warn().Strs("after_a_restart", changed)
+		status = "Restart for: " + strings.Join(changed, ", ")
 	}
 	said.Msg("server: read its settings and certificate again")
+	return status
+}
+
+// notReloaded says in one line that the settings from before go on to count, and why.
+func notReloaded(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return "Reload failed, all stays as it was: " + first
 }
 
 // reloadOn reloads whenever a signal comes, until ctx ends.
@@ -156,8 +166,7 @@ func (a *app) reloadOn(ctx context.Context, signals <-chan os.Signal) {
 		if err := a.supervisor.reloading(); err != nil {
 			a.log.Warn().Err(err).Msg("server: could not tell systemd that it reads its settings again")
 		}
-		a.reload()
-		if err := a.supervisor.ready(); err != nil {
+		if err := a.supervisor.reloaded(a.reload()); err != nil {
 			a.log.Warn().Err(err).Msg("server: could not tell systemd that it is ready again")
 		}
 	}

@@ -149,6 +149,12 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 		if team := s.must("GET", "/dav/Admin/Teams/others.json", "").Body.String(); strings.Contains(team, "tess") {
 			t.Errorf("a team whose group they are not in: %s", team)
 		}
+		if w := s.as("", http.MethodPost, "/logout", "", "Cookie", cookieOf(first, "fd"), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site"); w.Code != http.StatusForbidden {
+			t.Errorf("log-out by a page of others: %d %s", w.Code, w.Body)
+		}
+		if w := s.as("", http.MethodGet, "/cases", "", "Cookie", cookieOf(first, "fd")); w.Code != 200 {
+			t.Errorf("after it: %d", w.Code)
+		}
 		out := s.as("", http.MethodPost, "/logout", "", "Cookie", cookieOf(first, "fd"), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
 		if out.Code != 200 || !strings.Contains(out.Body.String(), "/end_session?client_id=flowdrive") {
 			t.Errorf("log-out: %d %s", out.Code, out.Body)
@@ -158,6 +164,9 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 		s.must("PUT", "/dav/Admin/Users/tess.json", `{"disabled": false}`)
 
 		to, cookie := begin()
+		for what, query := range map[string]string{"another state": "?code=x&state=x", "no state": "?code=x", "no question": ""} {
+			refused(what, s.as("", http.MethodGet, "/login/oidc/callback"+query, "", "Cookie", cookie.String()), 401, "not begun in this browser")
+		}
 		back := strings.TrimPrefix(atProvider(t, to, user), "http://example.com")
 		refused("another browser", s.as("", http.MethodGet, back, ""), 401, "not begun in this browser")
 		if w := s.as("", http.MethodGet, back, "", "Cookie", cookie.String()); w.Code != http.StatusSeeOther {
@@ -171,6 +180,21 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 		}
 		at := "/login/oidc/callback?state=" + state.Query().Get("state")
 		refused("a code of nobody", s.as("", http.MethodGet, at+"&code=x", "", "Cookie", cookie.String()), 401, "did not take the code")
+		refused("an answer of another provider", s.as("", http.MethodGet, at+"&code=x&iss=https%3A%2F%2Fevil.example.org", "", "Cookie", cookie.String()), 401, "not of the provider")
+		// Who puts their own code into the log-in of somebody else does not log them in as themselves.
+		theirs, _ := begin()
+		stolen, err := url.Parse(atProvider(t, theirs, user))
+		if err != nil {
+			return err
+		}
+		refused("the code of another log-in", s.as("", http.MethodGet, at+"&code="+stolen.Query().Get("code"), "", "Cookie", cookie.String()), 401, "did not take the code")
+		for _, next := range []string{"https://evil.example.org/", "//evil.example.org/", `/\evil.example.org`, "/%2Fevil.example.org", "javascript:alert(1)"} {
+			w := s.as("", http.MethodGet, "/login/oidc?next="+url.QueryEscape(next), "")
+			back := strings.TrimPrefix(atProvider(t, w.Header().Get("Location"), user), "http://example.com")
+			if w := s.as("", http.MethodGet, back, "", "Cookie", w.Result().Cookies()[0].String()); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/tasks" {
+				t.Errorf("a log-in that is to lead to %s: %d %q", next, w.Code, w.Header().Get("Location"))
+			}
+		}
 
 		p.Close()
 		if err := a.openPagesAgain(); err != nil { // as after a restart

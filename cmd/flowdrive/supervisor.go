@@ -25,5 +25,11 @@ func (supervisor) reloading() error {
 	return tell(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 }
 
+// reloaded says that the server is ready again, and what "systemctl status" shows of the
+// reload, "" for nothing. The protocol has no other word for a reload that has failed.
+func (supervisor) reloaded(status string) error {
+	return tell(daemon.SdNotifyReady + "\nSTATUS=" + status)
+}
+
 // watchdog returns for how long systemd waits for a sign of life, 0 if it does not.
 func (supervisor) watchdog() (time.Duration, error) { return daemon.SdWatchdogEnabled(false) }

@@ -64,13 +64,20 @@ func TestSystemdIsTold(t *testing.T) {
 	if state := next(); !strings.HasPrefix(state, "RELOADING=1\nMONOTONIC_USEC=") {
 		t.Fatalf("after SIGHUP: %q", state)
 	}
-	if state := next(); state != "READY=1" {
+	if state := next(); state != "READY=1\nSTATUS=Restart for: quota" {
 		t.Fatalf("when it has reloaded: %q", state)
 	}
 	write("log-level: loud\nquota: many\n")
 	send(syscall.SIGHUP)
-	for range 2 {
-		next()
+	next()
+	if state := next(); !strings.HasPrefix(state, "READY=1\nSTATUS=Reload failed, all stays as it was: ") || !strings.Contains(state, "quota: ") {
+		t.Fatalf("when it could not reload: %q", state)
+	}
+	write("log-level: warn\n")
+	send(syscall.SIGHUP)
+	next()
+	if state := next(); state != "READY=1\nSTATUS=" {
+		t.Fatalf("when all is well again: %q", state)
 	}
 	for alive := 0; alive < 2; alive++ { // systemd waits for them
 		buffer := make([]byte, 1<<10)

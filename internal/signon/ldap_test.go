@@ -2,6 +2,14 @@ package signon
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -10,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-ldap/ldap/v3"
 
 	"flowdrive/internal/errs"
 )
@@ -41,14 +51,22 @@ cn: Star
 sn: Star
 userPassword: star
 
+dn: cn=policy,dc=example,dc=org
+objectClass: device
+objectClass: pwdPolicy
+cn: policy
+pwdAttribute: userPassword
+pwdLockout: TRUE
+
 dn: cn=accounting,dc=example,dc=org
 objectClass: groupOfNames
 cn: accounting
 member: uid=ann,dc=example,dc=org
 `
 
-// slapd runs the directory of Debian with those people, and returns its address.
-func slapd(t *testing.T) string {
+// slapd runs the directory of Debian with those people and more, and returns its address.
+// more are lines of its settings before its database, then entries.
+func slapd(t *testing.T, more ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("/usr/sbin/slapd")
 	if err != nil {
@@ -62,18 +80,25 @@ func slapd(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	more = append(more, "", "")
 	write(config, `include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
 modulepath /usr/lib/ldap
 moduleload back_mdb
+moduleload ppolicy
+`+more[0]+`
 database mdb
 suffix dc=example,dc=org
 directory `+dir+`
 access to attrs=userPassword by anonymous auth
 access to * by dn.exact="cn=searcher,dc=example,dc=org" read
+rootdn cn=root,dc=example,dc=org
+rootpw all
+overlay ppolicy
+ppolicy_default cn=policy,dc=example,dc=org
 `)
-	write(filepath.Join(dir, "people.ldif"), people)
+	write(filepath.Join(dir, "people.ldif"), people+more[1])
 	if out, err := exec.CommandContext(t.Context(), program, "-T", "add", "-f", config, "-l", filepath.Join(dir, "people.ldif")).CombinedOutput(); err != nil {
 		t.Fatalf("fill the directory: %v %s", err, out)
 	}
@@ -106,6 +131,166 @@ access to * by dn.exact="cn=searcher,dc=example,dc=org" read
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// TestDirectoryAttacked: a directory that takes log-ins without a password for good ones, that
+// refers to others, or has locked or moved somebody lets nobody in who should not be.
+func TestDirectoryAttacked(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1)
+	elsewhere, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = elsewhere.Close() })
+	go func() {
+		if conn, err := elsewhere.Accept(); err == nil {
+			_ = conn.Close()
+			asked <- struct{}{}
+		}
+	}()
+	at := slapd(t, "allow bind_anon_cred bind_anon_dn", `
+dn: uid=out,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: out
+cn: Out
+sn: Out
+userPassword: right
+pwdAccountLockedTime: 000001010000Z
+
+dn: ou=old,dc=example,dc=org
+objectClass: organizationalUnit
+ou: old
+
+dn: ou=new,dc=example,dc=org
+objectClass: organizationalUnit
+ou: new
+
+dn: uid=moved,ou=old,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: moved
+cn: Moved
+sn: Moved
+userPassword: right
+
+dn: uid=twin,ou=old,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: twin
+cn: Twin
+sn: Twin
+userPassword: right
+
+dn: uid=twin,ou=new,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: twin
+cn: Twin
+sn: Twin
+userPassword: right
+
+dn: ou=far,dc=example,dc=org
+objectClass: referral
+objectClass: extensibleObject
+ou: far
+ref: ldap://`+elsewhere.Addr().String()+`/ou=far,dc=example,dc=org
+`)
+	l := NewLDAP(LDAPConfig{URL: at, Base: "dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look"})
+	for what, one := range map[string][2]string{
+		"no password where that is a log-in of nobody": {"ann", ""}, "somebody locked": {"out", "right"}, "two of a name": {"twin", "right"},
+		"somebody elsewhere": {"far", "right"}, "a filter": {"*)(uid=*", "right"}, "a filter that ends": {"ann))(|(uid=*", "right"}, "a byte 0": {"ann\x00", "right"},
+	} {
+		if who, err := l.LogIn(t.Context(), one[0], one[1]); !errs.Is(err, errs.LogIn) {
+			t.Errorf("%s: %+v, %v", what, who, err)
+		}
+	}
+	if who, err := l.LogIn(t.Context(), "ann", "right"); err != nil || who.Name != "ann" {
+		t.Errorf("ann beside them: %+v, %v", who, err)
+	}
+	select {
+	case <-asked:
+		t.Error("the directory to which it refers was asked")
+	default:
+	}
+	whole := NewLDAP(LDAPConfig{URL: at, Base: "ou=far,dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look"})
+	if who, err := whole.LogIn(t.Context(), "ann", "right"); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("a base that is elsewhere: %+v, %v", who, err)
+	}
+	before, err := l.LogIn(t.Context(), "moved", "right")
+	if err != nil || before.Origin != "ldap uid=moved,ou=old,dc=example,dc=org" {
+		t.Fatalf("before somebody moves: %+v, %v", before, err)
+	}
+	conn, err := ldap.DialURL(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := errors.Join(conn.Bind("cn=root,dc=example,dc=org", "all"), conn.ModifyDN(ldap.NewModifyDNRequest("uid=moved,ou=old,dc=example,dc=org", "uid=moved", true, "ou=new,dc=example,dc=org"))); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := l.LogIn(t.Context(), "moved", "right"); err != nil || after.Origin != "ldap uid=moved,ou=new,dc=example,dc=org" {
+		t.Errorf("who has moved is somebody else, whom an administrator connects: %+v, %v", after, err)
+	}
+}
+
+// TestDirectoryEncrypted: StartTLS ends at a certificate that is not for the directory's name
+// or that nobody has signed, before any password is sent.
+func TestDirectoryEncrypted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good, goodKey := certificateOf(t, dir, "good", net.IPv4(127, 0, 0, 1))
+	wrong, wrongKey := certificateOf(t, dir, "wrong", net.IPv4(192, 0, 2, 1))
+	trusted := x509.NewCertPool()
+	for _, file := range []string{good, wrong} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trusted.AppendCertsFromPEM(text)
+	}
+	for _, test := range []struct {
+		name      string
+		cert, key string
+		tls       *tls.Config
+		in        bool
+	}{
+		{"a good one", good, goodKey, &tls.Config{RootCAs: trusted, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}, true},
+		{"one for another name", wrong, wrongKey, &tls.Config{RootCAs: trusted, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}, false},
+		{"one that nobody has signed", good, goodKey, nil, false},
+	} {
+		l := NewLDAP(LDAPConfig{
+			URL: slapd(t, "TLSCertificateFile "+test.cert+"\nTLSCertificateKeyFile "+test.key), StartTLS: true,
+			Base: "dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look",
+		})
+		l.tls = test.tls
+		who, err := l.LogIn(t.Context(), "ann", "right")
+		if test.in && (err != nil || who.Name != "ann") || !test.in && !errs.Is(err, errs.Unavailable) {
+			t.Errorf("%s: %+v, %v", test.name, who, err)
+		}
+	}
+}
+
+// certificateOf writes a certificate for an address, signed by itself, and its key.
+func certificateOf(t *testing.T, dir, name string, at net.IP) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0), IPAddresses: []net.IP{at}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key = filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key")
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certificate, key
 }
 
 // TestLDAP: a real directory says who has a name and a password. No name is more than a

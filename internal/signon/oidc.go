@@ -111,6 +111,9 @@ func (o *OIDC) away(err error) error {
 	return &errs.Error{Kind: errs.Unavailable, Detail: "The log-in of " + o.Host() + " does not answer. Try again in a moment; who is logged in stays so, and app passwords work.", Err: err}
 }
 
+// Issuer is what the provider calls itself.
+func (o *OIDC) Issuer() string { return o.cfg.Issuer }
+
 // Check asks the provider what it says of itself, for those who run the server.
 func (o *OIDC) Check(ctx context.Context) error {
 	_, err := o.provider(ctx)
@@ -169,7 +172,7 @@ func (o *OIDC) Finish(ctx context.Context, code, nonce, verifier string) (*Perso
 	if err := checked.Claims(&claims); err != nil {
 		return nil, notBelieved("its ID token has no claims", err)
 	}
-	if claims[o.cfg.NameClaim] == nil && p.UserInfoEndpoint() != "" {
+	if !said(claims[o.cfg.NameClaim]) && p.UserInfoEndpoint() != "" {
 		info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 		if err != nil || info.Subject != checked.Subject {
 			return nil, notBelieved("it does not say who that is", err)
@@ -179,13 +182,16 @@ func (o *OIDC) Finish(ctx context.Context, code, nonce, verifier string) (*Perso
 			return nil, notBelieved("it does not say who that is", err)
 		}
 		for name, value := range more {
-			if claims[name] == nil {
+			if !said(claims[name]) {
 				claims[name] = value
 			}
 		}
 	}
 	return o.person(checked, claims)
 }
+
+// said reports whether a claim says anything: some providers send null.
+func said(claim json.RawMessage) bool { return claim != nil && string(claim) != "null" }
 
 // person reads the claims.
 func (o *OIDC) person(checked *oidc.IDToken, claims map[string]json.RawMessage) (*Person, error) {
@@ -205,9 +211,13 @@ func (o *OIDC) person(checked *oidc.IDToken, claims map[string]json.RawMessage) 
 	if verified := string(claims["email_verified"]); verified != "false" && verified != `"false"` { // some write it as a text
 		who.Email = text("email")
 	}
-	if json.Unmarshal(claims[o.cfg.GroupsClaim], &who.Groups) != nil {
-		if one := text(o.cfg.GroupsClaim); one != "" {
-			who.Groups = []string{one}
+	var groups []any
+	if json.Unmarshal(claims[o.cfg.GroupsClaim], &groups) != nil {
+		groups = []any{text(o.cfg.GroupsClaim)}
+	}
+	for _, group := range groups {
+		if name, ok := group.(string); ok && name != "" {
+			who.Groups = append(who.Groups, name)
 		}
 	}
 	who.Groups = who.Groups[:min(len(who.Groups), mostGroups)]
