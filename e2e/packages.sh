@@ -27,7 +27,8 @@ succeeds "  with sums" bash -c "cd '$work/old' && sha256sum --check --quiet SHA2
 expect_match "  the program needs no library" "statically linked|not a dynamic executable" "$(ldd "$work/old/flowdrive-0.9.0-linux-$machine" 2>&1 || true)"
 expect "  the image is the program's, for user 65532" "65532:65532 /usr/bin/flowdrive" "$(
 	mkdir "$work/image" && tar -x -C "$work/image" -f "$work/old/flowdrive-0.9.0.oci.tar"
-	manifest=$(jq -r '.manifests[0].digest' "$work/image/index.json")
+	machines=$(jq -r '.manifests | if length == 1 then .[0].digest else "more than one" end' "$work/image/index.json")
+	manifest=$(jq -r '.manifests[0].digest' "$work/image/blobs/${machines/://}")
 	config=$(jq -r '.config.digest' "$work/image/blobs/${manifest/://}")
 	jq -r '.config | .User + " " + .Entrypoint[0]' "$work/image/blobs/${config/://}"
 )"

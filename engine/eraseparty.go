@@ -4,25 +4,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"unicode"
 
+	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/internal/document"
-	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
 // EraseParty implements account.Ties. What it leaves as it is stands in
 // docs/operate/erasing.md.
-func (e *base) EraseParty(ctx context.Context, tx store.Tx, had, has *store.Party) error {
-	who := erased{name: string(had.Name), fullName: had.FullName, pseudonym: string(has.Name)}
-	// Whose mailbox others have, too, is not recognized by it.
-	if had.Email != "" && len(e.accounts.Table().UsersOf(had.Email)) <= 1 {
-		who.address = had.Email
+func (e *base) EraseParty(ctx context.Context, tx store.Tx, r account.Replacement) error {
+	who := e.toErase(r.From, r.To)
+	if who.address != "" {
 		if err := tx.Write().Outbox().DeleteNoticesTo(who.address); err != nil {
 			return err
 		}
@@ -31,45 +30,48 @@ func (e *base) EraseParty(ctx context.Context, tx store.Tx, had, has *store.Part
 		}
 	}
 	for _, word := range who.words() {
-		if err := e.eraseInCases(ctx, tx, word, &who); err != nil {
+		ids, err := mentioning(tx, r, word)
+		if err != nil {
 			return err
 		}
+		for _, id := range ids {
+			if err := errors.Join(ctx.Err(), e.eraseInCase(tx, id, who)); err != nil {
+				return err
+			}
+		}
 	}
-	return tx.Write().Parties().Erase(had.ID, who.name, who.pseudonym, who.words(), who.inJSON)
-}
-
-func (e *base) eraseInCases(ctx context.Context, tx store.Tx, word string, who *erased) error {
-	ids, err := tx.Cases().Mentioning(word)
+	if err := tx.Write().Parties().Erase(r.From.ID, who.name, who.pseudonym); err != nil {
+		return err
+	}
+	texts, err := tx.Parties().Worded(who.words(), r.Cases)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		row, err := tx.Cases().Get(id)
-		if err != nil {
-			return err
-		}
-		c, err := machine.ReadMarking(row.Marking)
-		if err != nil {
-			return errs.Wrap("read a case", err)
-		}
-		after, changed := machine.Forget(c, who.name, who.pseudonym, who.inText)
-		if !changed {
-			continue
-		}
-		compiled, err := e.versions.get(tx, c.RouteID, c.RouteVersion)
-		if err != nil {
-			return err
-		}
-		after.Revision++
-		changes := &caseChange{before: c.Shown(), was: c, after: after, base: row.Revision}
-		if err := rewriteCase(&decider{e}, tx, changes, loadedCase{row: row, route: &usedRoute{Compiled: compiled}}); err != nil {
-			return err
-		}
+	return tx.Write().Parties().Reword(texts, who.inJSON)
+}
+
+func (e *base) eraseInCase(tx store.Tx, id int64, who *erased) error {
+	h, err := e.writtenCase(tx, id)
+	if h == nil || err != nil {
+		return err
 	}
-	return nil
+	after, changed := machine.Forget(h.core, who.name, who.pseudonym, who.inText)
+	if !changed {
+		return nil
+	}
+	after.Revision++
+	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: h.row.Revision}
+	return rewriteCase(&decider{e}, tx, c, *h)
+}
+
+// toErase returns what somebody is recognized by.
+func (e *base) toErase(had, has *store.Party) *erased {
+	who := &erased{name: string(had.Name), fullName: had.FullName, pseudonym: string(has.Name)}
+	// Whose mailbox others have, too, is not recognized by it.
+	if had.Email != "" && len(e.accounts.Table().UsersOf(had.Email)) <= 1 {
+		who.address = had.Email
+	}
+	return who
 }
 
 // erased is somebody whose name is to go.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/account"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -14,7 +15,8 @@ import (
 )
 
 // ReplaceParty implements account.Ties.
-func (e *base) ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, from, to *store.Party) error {
+func (e *base) ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, r account.Replacement) error {
+	from, to := r.From, r.To
 	if err := e.mean(tx, store.PartyMeant, string(from.Name), int64(to.ID)); err != nil {
 		return err
 	}
@@ -22,14 +24,14 @@ func (e *base) ReplaceParty(ctx context.Context, tx store.Tx, req change.Request
 		if err := tx.Write().Routes().ReplaceMeant(store.PartyMeant, int64(from.ID), int64(to.ID)); err != nil {
 			return err
 		}
-		if err := tx.Write().Parties().HandOver(from.ID, to.ID, string(from.Name), req.Now.UnixMilli()); err != nil {
+		if err := tx.Write().Parties().HandOver(from.ID, to.ID, store.NewFolder{Name: string(from.Name), Now: req.Now.UnixMilli()}, r.Cases); err != nil {
 			return err
 		}
 	}
 	if err := e.replaceInEntries(tx, req, from, to); err != nil {
 		return err
 	}
-	if err := e.replaceInCases(tx, req, from, to); err != nil {
+	if err := e.replaceInCases(tx, req, r); err != nil {
 		return err
 	}
 	return e.reloadRoutes(tx)
@@ -102,30 +104,47 @@ func (e *base) replaceInEntries(tx store.Tx, req change.Request, from, to *store
 
 // replaceInCases gives the place of a party in all cases to the other one. If that
 // is somebody else, the log of each case that has not ended says so.
-func (e *base) replaceInCases(tx store.Tx, req change.Request, from, to *store.Party) error {
+func (e *base) replaceInCases(tx store.Tx, req change.Request, r account.Replacement) error {
 	d := &decider{e}
-	ids, err := tx.Cases().Mentioning(`"` + string(from.Name) + `"`)
+	ids, err := mentioning(tx, r, `"`+string(r.From.Name)+`"`)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		row, err := tx.Cases().Get(id)
+		h, err := e.writtenCase(tx, id)
 		if err != nil {
 			return err
 		}
-		c, err := machine.ReadMarking(row.Marking)
-		if err != nil {
-			return errs.Wrap(fmt.Sprintf("read case %d", id), err)
+		if h == nil {
+			continue
 		}
-		compiled, err := e.versions.get(tx, c.RouteID, c.RouteVersion)
-		if err != nil {
-			return err
-		}
-		if err := d.replaceInCase(tx, req, loadedCase{row: row, core: c, route: &usedRoute{Compiled: compiled}}, from, to); err != nil {
+		if err := d.replaceInCase(tx, req, *h, r.From, r.To); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mentioning returns the cases in which a text may stand.
+func mentioning(tx store.Tx, r account.Replacement, text string) ([]int64, error) {
+	if r.Cases != nil {
+		return r.Cases, nil
+	}
+	return tx.Cases().Mentioning(text)
+}
+
+// writtenCase returns a case that is to be written again as it is stored, nil if there is none.
+func (e *base) writtenCase(tx store.Tx, id int64) (*loadedCase, error) {
+	row, err := store.OrNil(tx.Cases().Get(id))
+	if row == nil || err != nil {
+		return nil, err
+	}
+	c, err := machine.ReadMarking(row.Marking)
+	if err != nil {
+		return nil, errs.Wrap(fmt.Sprintf("read case %d", id), err)
+	}
+	compiled, err := e.versions.get(tx, c.RouteID, c.RouteVersion)
+	return &loadedCase{row: row, core: c, route: &usedRoute{Compiled: compiled}}, err
 }
 
 func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, from, to *store.Party) error {
@@ -138,15 +157,24 @@ func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, f
 		after.ContextID = int64(to.ID)
 	}
 	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: h.row.Revision}
-	if from.ID != to.ID {
-		after.Modified = maxTime(req.Now, after.Modified)
-		c.log = []machine.LogEntry{machine.HandedOver(after, string(req.By.Name), fmt.Sprintf("Handed over from %s to %s", from.Name, to.Name))}
-	} else {
-		after.Revision++
-	}
 	if from.ID == to.ID {
+		after.Revision++
 		return rewriteCase(e, tx, c, loadedCase{row: h.row, route: h.route})
 	}
+	return writeHandedOver(e, tx, h, c, handing{req, string(from.Name) + " to " + string(to.Name)})
+}
+
+// handing says who gives the place of somebody to another one, and from whom to whom.
+type handing struct {
+	req    change.Request
+	fromTo string
+}
+
+// writeHandedOver writes a case in which somebody has another one's place.
+func writeHandedOver(e *decider, tx store.Tx, h loadedCase, c *caseChange, by handing) error {
+	after, compiled := c.after, h.route.Compiled
+	after.Modified = maxTime(by.req.Now, after.Modified)
+	c.log = []machine.LogEntry{machine.HandedOver(after, string(by.req.By.Name), "Handed over from "+by.fromTo)}
 	e.render(c, compiled)
 	e.shared(c, machine.Shares(h.core, compiled))
 	e.wasArchived(c, h.row.Archived)

@@ -284,7 +284,9 @@ func (e *decider) shared(c *caseChange, had []machine.Share) {
 		c.row.Tasks = nil
 		return
 	}
-	c.row.Had = e.shares(had)
+	if c.row.Had = e.shares(had); len(c.row.Had) < len(had) {
+		c.row.Had = nil // a name that is nobody's now was somebody's: whoever is not named any more goes
+	}
 }
 
 // shares returns who may have tasks, by id. A name without a user or team has

@@ -139,6 +139,10 @@ type CaseReader interface {
 type CaseWriter interface {
 	Messages() MessageWriter
 
+	// Changed is ChangedCases of the store, with what earlier units of the same commit
+	// have changed. Nothing else can change until the unit ends.
+	Changed(since uint64) (ids []int64, all bool)
+
 	Insert(c *Case) error // errs.NameTaken if the id is in use
 
 	// Update stores c if the stored revision is still base and the case is

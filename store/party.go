@@ -39,10 +39,26 @@ func (p *Party) MailTo() string {
 	return p.Email
 }
 
+// NewFolder is a folder of documents that is to be made.
+type NewFolder struct {
+	Name string
+	Now  int64 // in milliseconds since 1970
+}
+
+// Wording is where a text about cases and schedule entries stands.
+type Wording struct {
+	Place string // the table
+	Key   []any
+}
+
 // PartyReader reads users and teams.
 type PartyReader interface {
 	List() ([]Party, error)                   // by id
 	HasContents(id identity.ID) (bool, error) // documents or attachments
+	Started(id identity.ID) ([]int64, error)  // the ids of the cases that the user has started
+	// Worded returns the texts about cases and schedule entries in which one of the words
+	// stands, in any case. If the cases are not nil, only theirs and those of no case count.
+	Worded(words []string, cases []int64) ([]Wording, error)
 	AccountReader
 }
 
@@ -55,12 +71,18 @@ type PartyWriter interface {
 	// HandOver gives the routes, schedule entries, names, attachments and
 	// documents of one party to another one, and makes that the starter of its
 	// cases. The documents come into a new folder of that name: one in use is
-	// errs.InUse. now is in milliseconds since 1970.
-	HandOver(from, to identity.ID, folder string, now int64) error
-	// Erase forgets what is kept for the user alone, puts one name in place of another
-	// where it says who has ended an entry or made a hold, and has reword write again
-	// each text about cases and schedule entries in which one of the words stands, in any
-	// case.
-	Erase(id identity.ID, from, to string, words []string, reword func(text []byte) []byte) error
+	// errs.InUse. now is in milliseconds since 1970. If the cases are not nil, it has
+	// started no others.
+	HandOver(from, to identity.ID, folder NewFolder, cases []int64) error
+	// HandOverCases makes one party the starter of those cases that another one has started.
+	HandOverCases(from, to identity.ID, cases []int64) error
+	// Erase forgets what is kept for the user alone, and puts one name in place of another
+	// where it says who has ended an entry or made a hold.
+	Erase(id identity.ID, from, to string) error
+	// ForgetDone deletes some of what is kept of what the user has done, the oldest first,
+	// and returns how many there were.
+	ForgetDone(id identity.ID, most int) (int64, error)
+	// Reword has texts written again. One that there is no more is passed over.
+	Reword(texts []Wording, reword func(text []byte) []byte) error
 	AccountWriter
 }

@@ -72,7 +72,11 @@ type Ties interface {
 	PartyUses(r store.Reader, by identity.Principal, p *store.Party) (change.Uses, error)
 	// ReplaceParty gives to one party all that another one has outside of the
 	// accounts. If both have the same id, it has a new name.
-	ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, from, to *store.Party) error
+	ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, r Replacement) error
+	// EraseAhead does what ReplaceParty and EraseParty do in cases and texts, in many
+	// small units, so that little is left to the one that they are called in. since is
+	// what they look from.
+	EraseAhead(ctx context.Context, req change.Request, a Erasure) (since uint64, err error)
 	// VacateParty offers the tasks that a user, who was disabled, has for themselves
 	// to others again.
 	VacateParty(ctx context.Context, req change.Request, p *store.Party) error
@@ -83,7 +87,7 @@ type Ties interface {
 	AddressChanged(tx store.Tx, req change.Request, address string) error
 	// EraseParty takes the name and the address that a user had out of what still has
 	// them after ReplaceParty.
-	EraseParty(ctx context.Context, tx store.Tx, had, has *store.Party) error
+	EraseParty(ctx context.Context, tx store.Tx, r Replacement) error
 	// ForgetParty keeps routes that name a deleted party from meaning a later one
 	// of its name.
 	ForgetParty(tx store.Tx, p *store.Party) error

@@ -34,21 +34,26 @@ type removal struct {
 func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) error {
 	var in []identity.ID
 	kind, handOver := r.kind, r.handOver
-	err := e.maker.Store.Update(ctx, func(tx store.Tx) error {
+	since, err := e.eraseAhead(ctx, req, r)
+	if err != nil {
+		return err
+	}
+	err = e.maker.Store.Update(ctx, func(tx store.Tx) error {
 		t, p, err := e.deletable(tx, req, kind, r.name)
 		if err != nil {
 			return err
 		}
 		in = t.teamsWith(p.Name)
+		cases := lately(tx, since)
 		if r.erase {
-			if t, p, err = e.erased(ctx, tx, req, replacement{t: t, from: p}); err != nil {
+			if t, p, err = e.erased(ctx, tx, req, replacement{t, Replacement{From: p, Cases: cases}}); err != nil {
 				return err
 			}
 		}
 		if handOver != "" {
 			to, err := handOverTo(t, p, handOver)
 			if err == nil {
-				err = e.replaceParty(ctx, tx, req, replacement{t, p, to})
+				err = e.replaceParty(ctx, tx, req, replacement{t, Replacement{p, to, cases}})
 			}
 			if err != nil {
 				return err
@@ -98,11 +103,11 @@ func (t *Table) teamsWith(name identity.Name) (ids []identity.ID) {
 
 // deletable returns the user or team of that name if it may be deleted, with all
 // there are.
-func (e *Accounts) deletable(tx store.Tx, req change.Request, kind identity.Kind, name string) (*Table, *store.Party, error) {
+func (e *Accounts) deletable(stored store.Reader, req change.Request, kind identity.Kind, name string) (*Table, *store.Party, error) {
 	if err := mayChangeParties(req.By); err != nil {
 		return nil, nil, err
 	}
-	t, err := Read(tx)
+	t, err := Read(stored)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,8 +128,8 @@ func (e *Accounts) deletable(tx store.Tx, req change.Request, kind identity.Kind
 }
 
 // unused returns an error that names what uses the user or team.
-func (e *Accounts) unused(tx store.Tx, req change.Request, p *store.Party) error {
-	uses, err := e.ties.PartyUses(tx, req.By, p)
+func (e *Accounts) unused(stored store.Reader, req change.Request, p *store.Party) error {
+	uses, err := e.ties.PartyUses(stored, req.By, p)
 	if err != nil || uses.None() {
 		return err
 	}
@@ -152,18 +157,24 @@ func handOverTo(t *Table, from *store.Party, name string) (*store.Party, error) 
 	return t.ByID(found.ID), nil
 }
 
-// replacement puts one party into the place of another. If both have the same id,
+// Replacement puts one party into the place of another. If both have the same id,
 // it has a new name.
+type Replacement struct {
+	From, To *store.Party
+	Cases    []int64 // those that can name From; nil: all
+}
+
+// replacement is one with how users and teams were before.
 type replacement struct {
-	t        *Table // as it was before
-	from, to *store.Party
+	t *Table
+	Replacement
 }
 
 // replaceParty has everything name one party in place of another: teams, deputies,
 // and what there is outside of the accounts.
 func (e *Accounts) replaceParty(ctx context.Context, tx store.Tx, req change.Request, r replacement) error {
 	for _, other := range r.t.Directory().Parties() {
-		if other.ID == r.from.ID {
+		if other.ID == r.From.ID {
 			continue
 		}
 		in, p := r.t.ByID(other.ID), r.in(*r.t.ByID(other.ID))
@@ -179,15 +190,15 @@ func (e *Accounts) replaceParty(ctx context.Context, tx store.Tx, req change.Req
 			return err
 		}
 	}
-	return e.ties.ReplaceParty(ctx, tx, req, r.from, r.to)
+	return e.ties.ReplaceParty(ctx, tx, req, r.Replacement)
 }
 
 // in returns a user or team that names the one in place of the other.
 func (r *replacement) in(p store.Party) store.Party {
-	p.Members = replaced(p.Members, r.from.Name, r.to.Name, p.Name)
-	p.Admins = replaced(p.Admins, r.from.Name, r.to.Name, p.Name)
-	if p.Deputy.User == r.from.Name {
-		if p.Deputy.User = r.to.Name; r.to.Kind != identity.User || r.to.ID == p.ID {
+	p.Members = replaced(p.Members, r.From.Name, r.To.Name, p.Name)
+	p.Admins = replaced(p.Admins, r.From.Name, r.To.Name, p.Name)
+	if p.Deputy.User == r.From.Name {
+		if p.Deputy.User = r.To.Name; r.To.Kind != identity.User || r.To.ID == p.ID {
 			p.Deputy = identity.Deputy{}
 		}
 	}

@@ -46,7 +46,7 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 		if err := tx.Write().Parties().Put(&to); err != nil {
 			return err
 		}
-		if err := e.replaceParty(ctx, tx, req, replacement{t, from, &to}); err != nil {
+		if err := e.replaceParty(ctx, tx, req, replacement{t, Replacement{From: from, To: &to}}); err != nil {
 			return err
 		}
 		action := audit.UserChange

@@ -59,5 +59,16 @@ func (db *DB) ChangedCases(since uint64) (ids []int64, all bool) {
 	return db.changed.since(int64(since - db.opened)) //nolint:gosec // a number of commits
 }
 
+// Changed is ChangedCases, with what earlier units of the same commit have changed.
+func (t caseWriter) Changed(since uint64) (ids []int64, all bool) {
+	ids, all = t.db.ChangedCases(since)
+	if all {
+		return nil, true
+	}
+	ids = append(ids, t.earlier...)
+	slices.Sort(ids)
+	return slices.Compact(ids), false
+}
+
 // touch notes that the unit changes a case.
 func (t *tx) touch(id int64) { t.cases = append(t.cases, id) }

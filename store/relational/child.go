@@ -10,6 +10,8 @@ const (
 
 	casesMentioning = `SELECT id FROM cases WHERE instr(lower(CAST(marking AS TEXT)), ?1) > 0 ORDER BY id`
 
+	casesStartedBy = `SELECT id FROM cases WHERE starter_id = ?1 ORDER BY id`
+
 	selectPlan = `SELECT plan FROM plans WHERE case_id = ?1 AND row = ?2`
 	putPlan    = `INSERT INTO plans (case_id, row, plan) VALUES (?1, ?2, ?3) ON CONFLICT (case_id, row) DO UPDATE SET plan = excluded.plan`
 	deletePlan = `DELETE FROM plans WHERE case_id = ?1 AND row = ?2`
@@ -26,6 +28,12 @@ func (r caseReader) Revision(id int64) (revision int64, err error) {
 func (r caseReader) Mentioning(text string) (ids []int64, err error) {
 	ids, err = values[int64](r.c, casesMentioning, identity.Fold(text))
 	return ids, Failure("read the cases that name a user or team", err)
+}
+
+// Started returns the ids of the cases that the user has started.
+func (r partyReader) Started(id identity.ID) (ids []int64, err error) {
+	ids, err = values[int64](r.c, casesStartedBy, int64(id))
+	return ids, Failure("read the cases that a user has started", err)
 }
 
 // Children returns the ids of the children of an enablement that are neither

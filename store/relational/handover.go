@@ -3,6 +3,7 @@ package relational
 import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // handOver are the statements that give what one party (?1) has to another (?2).
@@ -21,7 +22,6 @@ func handOver() []string {
 		`INSERT INTO open_cases (starter_id, route_id, n) SELECT ?2, route_id, n FROM open_cases WHERE starter_id = ?1
 			ON CONFLICT (starter_id, route_id) DO UPDATE SET n = open_cases.n + excluded.n`,
 		`DELETE FROM open_cases WHERE starter_id = ?1 AND ?2 <> 0`,
-		`UPDATE cases SET starter_id = ?2 WHERE starter_id = ?1`,
 		`UPDATE messages SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE given_names SET author_id = ?2 WHERE author_id = ?1 AND NOT EXISTS (
 			SELECT 1 FROM given_names other WHERE other.author_id = ?2 AND other.folder = given_names.folder AND other.folded = given_names.folded)`,
@@ -42,6 +42,22 @@ func handOver() []string {
 		// first go with it, and their bytes.
 		`INSERT INTO history (folder, author_id, folded, name, replaced, etag, source)
 			SELECT folder, ?2, folded, name, replaced + 1 + id % 900, etag, source FROM history WHERE author_id = ?1`,
+	}
+}
+
+const handOverAllCases = `UPDATE cases SET starter_id = ?2 WHERE starter_id = ?1`
+
+// handOverSomeCases are the statements that make one party (?2) the starter of some cases
+// (?3) of another one (?1).
+func handOverSomeCases() []string {
+	return []string{
+		`INSERT INTO open_cases (starter_id, route_id, n) SELECT ?2, route_id, count(*) FROM cases
+			WHERE starter_id = ?1 AND state IN ('queued', 'active', 'suspended') AND id IN (SELECT value FROM json_each(?3)) GROUP BY route_id
+			ON CONFLICT (starter_id, route_id) DO UPDATE SET n = open_cases.n + excluded.n`,
+		`UPDATE open_cases SET n = n - (SELECT count(*) FROM cases
+			WHERE starter_id = ?1 AND route_id = open_cases.route_id AND state IN ('queued', 'active', 'suspended') AND id IN (SELECT value FROM json_each(?3)))
+			WHERE starter_id = ?1 AND ?2 <> 0`,
+		`UPDATE cases SET starter_id = ?2 WHERE starter_id = ?1 AND id IN (SELECT value FROM json_each(?3))`,
 	}
 }
 
@@ -74,15 +90,21 @@ func (r partyReader) HasContents(id identity.ID) (bool, error) {
 // HandOver gives what one party has to another one: routes, entries, names, what
 // was stored before, attachments, and messages and documents as far as they count against a quota.
 // Its documents come into a new folder of the other one's.
-func (t partyWriter) HandOver(from, to identity.ID, folder string, now int64) error {
+func (t partyWriter) HandOver(from, to identity.ID, folder store.NewFolder, cases []int64) error {
 	const op = "hand over what a user or team has"
 	t.c.memory.stamps.move()
-	for _, statement := range handOver() {
+	statements := handOver()
+	if cases == nil {
+		statements = append(statements, handOverAllCases)
+	} else if err := t.HandOverCases(from, to, cases); err != nil {
+		return err
+	}
+	for _, statement := range statements {
 		if _, err := t.c.Exec(statement, int64(from), int64(to)); err != nil {
 			return Failure(op, err)
 		}
 	}
-	if _, err := t.c.Exec(moveVersions, int64(from), int64(to), folder); err != nil {
+	if _, err := t.c.Exec(moveVersions, int64(from), int64(to), folder.Name); err != nil {
 		return Failure(op, err)
 	}
 	var one int
@@ -91,12 +113,25 @@ func (t partyWriter) HandOver(from, to identity.ID, folder string, now int64) er
 		return Failure(op, err)
 	}
 	t.c.try()
-	_, err = t.c.Exec(makeFolderOf, int64(from), int64(to), folder, now)
+	_, err = t.c.Exec(makeFolderOf, int64(from), int64(to), folder.Name, folder.Now)
 	if err = t.c.tried(err); isUnique(err) {
-		return errs.New(errs.InUse, "There is a document or folder %q already; rename it first.", folder)
+		return errs.New(errs.InUse, "There is a document or folder %q already; rename it first.", folder.Name)
 	} else if err != nil {
 		return Failure(op, err)
 	}
-	_, err = t.c.Exec(moveDocuments, int64(from), int64(to), folder)
+	_, err = t.c.Exec(moveDocuments, int64(from), int64(to), folder.Name)
 	return Failure(op, err)
+}
+
+// HandOverCases makes one party the starter of those cases that another one has started.
+func (t partyWriter) HandOverCases(from, to identity.ID, cases []int64) error {
+	for _, id := range cases {
+		t.touch(id)
+	}
+	for _, statement := range handOverSomeCases() {
+		if _, err := t.c.Exec(statement, int64(from), int64(to), array(cases)); err != nil {
+			return Failure("hand over cases", err)
+		}
+	}
+	return nil
 }

@@ -1,10 +1,13 @@
 package relational
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // wording is a column of texts about cases and schedule entries, in which names of users
@@ -24,9 +27,18 @@ func wordings() []wording {
 	}
 }
 
-// found selects the keys of the rows with a word.
-func (w *wording) found() string {
-	return fmt.Sprintf(`SELECT %s FROM %s WHERE instr(lower(CAST(%s AS TEXT)), ?1) > 0`, strings.Join(w.keys, ", "), w.table, w.column)
+// found selects the keys of the rows with one of so many words. Of those of a case it selects
+// those of the cases of the argument behind the words, if some are wanted alone.
+func (w *wording) found(words int, some bool) string {
+	conditions := make([]string, words)
+	for i := range conditions {
+		conditions[i] = fmt.Sprintf("instr(lower(CAST(%s AS TEXT)), ?%d) > 0", w.column, i+1)
+	}
+	query := fmt.Sprintf(`SELECT %s FROM %s WHERE (%s)`, strings.Join(w.keys, ", "), w.table, strings.Join(conditions, " OR "))
+	if some {
+		query += fmt.Sprintf(" AND case_id IN (SELECT value FROM json_each(?%d))", words+1)
+	}
+	return query
 }
 
 // at is the condition that finds a row by its keys, which begin with that argument.
@@ -61,7 +73,9 @@ func (w *wording) key() (into []any, read func() []any) {
 }
 
 const (
-	deleteDoneOf = `DELETE FROM done_tasks WHERE user_id = ?1`
+	deleteDoneOf   = `DELETE FROM done_tasks WHERE user_id = ?1`
+	deleteSomeDone = `DELETE FROM done_tasks WHERE user_id = ?1 AND time <= (
+		SELECT max(time) FROM (SELECT time FROM done_tasks WHERE user_id = ?1 ORDER BY time LIMIT ?2) AS oldest)`
 	// The rows of what is written in the folders of the workflow before it was written anew.
 	deleteHistoryOf = `DELETE FROM history WHERE author_id = ?1`
 	renameEnded     = `UPDATE ended_entries SET actor = ?2 WHERE lower(actor) = ?1`
@@ -76,9 +90,9 @@ func (t outboxWriter) DeleteNoticesTo(address string) error {
 	return Failure("delete the mails to an address", err)
 }
 
-// Erase forgets what is kept for the user alone, says who has ended entries and made holds,
-// and has texts written again in which one of the words stands.
-func (t partyWriter) Erase(id identity.ID, from, to string, words []string, reword func(text []byte) []byte) error {
+// Erase forgets what is kept for the user alone, and says who has ended entries and made
+// holds.
+func (t partyWriter) Erase(id identity.ID, from, to string) error {
 	const op = "erase a user"
 	for _, statement := range []string{renameEnded, renameHolds} {
 		if _, err := t.c.Exec(statement, identity.Fold(from), to); err != nil {
@@ -90,40 +104,64 @@ func (t partyWriter) Erase(id identity.ID, from, to string, words []string, rewo
 			return Failure(op, err)
 		}
 	}
-	for _, w := range wordings() {
-		for _, word := range words {
-			if err := t.reword(&w, identity.Fold(word), reword); err != nil {
-				return Failure(op, err)
-			}
-		}
-	}
 	return nil
 }
 
-// reword has the texts of a column written again in which the word stands. Their keys are
-// read first: there may be many, and they may be long.
-func (t partyWriter) reword(w *wording, word string, reword func(text []byte) []byte) error {
-	var keys [][]any
-	into, read := w.key()
-	err := t.c.Each(w.found(), func(scan Scan) error {
-		if err := scan(into...); err != nil {
-			return err
-		}
-		keys = append(keys, read())
-		return nil
-	}, word)
+// ForgetDone deletes some of what is kept of what the user has done, and returns how much.
+func (t partyWriter) ForgetDone(id identity.ID, most int) (int64, error) {
+	result, err := t.c.Exec(deleteSomeDone, int64(id), most)
 	if err != nil {
-		return err
+		return 0, Failure("forget what a user has done", err)
 	}
-	for _, key := range keys {
+	return result.RowsAffected()
+}
+
+// Worded returns where one of the words stands, in any case.
+func (r partyReader) Worded(words []string, cases []int64) (found []store.Wording, err error) {
+	args := make([]any, len(words), len(words)+1)
+	for i, word := range words {
+		args[i] = identity.Fold(word)
+	}
+	for _, w := range wordings() {
+		into, read := w.key()
+		some, with := cases != nil && slices.Contains(w.keys, "case_id"), args
+		if some {
+			with = append(with, array(cases))
+		}
+		err := r.c.Each(w.found(len(words), some), func(scan Scan) error {
+			if err := scan(into...); err != nil {
+				return err
+			}
+			found = append(found, store.Wording{Place: w.table, Key: read()})
+			return nil
+		}, with...)
+		if err != nil {
+			return nil, Failure("look for a name in texts", err)
+		}
+	}
+	return found, nil
+}
+
+// Reword has texts written again.
+func (t partyWriter) Reword(texts []store.Wording, reword func(text []byte) []byte) error {
+	const op = "write a text again"
+	places := wordings()
+	for _, one := range texts {
+		w := &places[slices.IndexFunc(places, func(w wording) bool { return w.table == one.Place })]
 		var text []byte
 		query := fmt.Sprintf(`SELECT %s FROM %s WHERE %s`, w.column, w.table, w.at(1))
-		if _, err := t.c.Row(query, key...).Scan(&text); err != nil {
-			return err
+		if there, err := t.c.Row(query, one.Key...).Scan(&text); err != nil {
+			return Failure(op, err)
+		} else if !there {
+			continue
+		}
+		again := reword(text)
+		if bytes.Equal(again, text) {
+			continue
 		}
 		update := fmt.Sprintf(`UPDATE %s SET %s = ?1 WHERE %s`, w.table, w.column, w.at(2))
-		if _, err := t.c.Exec(update, append([]any{blob(reword(text))}, key...)...); err != nil {
-			return err
+		if _, err := t.c.Exec(update, append([]any{blob(again)}, one.Key...)...); err != nil {
+			return Failure(op, err)
 		}
 	}
 	return nil

@@ -61,7 +61,25 @@ func TestErase(t *testing.T) {
 		if err := tx.Write().Entries().PutEnded(ended); err != nil {
 			return err
 		}
-		return tx.Write().Parties().Erase(sam, "sam", "erased-1", []string{"sam"}, func(text []byte) []byte {
+		none, err := tx.Parties().Worded([]string{"sam", "nobody"}, []int64{})
+		if err != nil || len(none) != 1 || none[0].Place != "ended_entries" {
+			t.Errorf("in no case: %v, %v", none, err)
+		}
+		some, err := tx.Parties().Worded([]string{"sam", "nobody"}, []int64{c.ID})
+		if err != nil {
+			return err
+		}
+		all, err := tx.Parties().Worded([]string{"nobody", "SAM"}, nil)
+		if err != nil || len(all) != 4 || len(some) != len(all) {
+			t.Errorf("found %v and %v, %v", all, some, err)
+		}
+		if n, err := tx.Write().Parties().ForgetDone(sam, 5); n != 1 || err != nil {
+			t.Errorf("forgot %d, %v", n, err)
+		}
+		if err := tx.Write().Parties().Erase(sam, "sam", "erased-1"); err != nil {
+			return err
+		}
+		return tx.Write().Parties().Reword(all, func(text []byte) []byte { // of which one is gone
 			return []byte(strings.ReplaceAll(strings.ToLower(string(text)), "sam", "erased-1"))
 		})
 	})

@@ -20,9 +20,11 @@ const maxBatch = 256
 // tx reads and writes within one unit.
 type tx struct {
 	reader
-	hooks []func()
-	cases []int64 // that were changed, perhaps some that were not
-	lost  error   // what the whole transaction was lost by
+	db      *DB
+	hooks   []func()
+	cases   []int64 // that were changed, perhaps some that were not
+	earlier []int64 // likewise, by units of the transaction before this one
+	lost    error   // what the whole transaction was lost by
 }
 
 // AfterCommit registers f to run once the unit is durable, in order and
@@ -281,10 +283,12 @@ func (db *DB) transact(units []*unit) error {
 func (db *DB) fill(units []*unit) error {
 	w := db.writer
 	alone := len(units) == 1
+	var changed []int64
 	for _, u := range units {
-		if err := attempt(w, u, alone); err != nil {
+		if err := attempt(&tx{reader: reader{c: w}, db: db, earlier: changed}, u, alone); err != nil {
 			return Failure("write", err)
 		}
+		changed = append(changed, u.cases...)
 	}
 	reserved, err := db.ids.reserve(w)
 	if err != nil {
@@ -310,12 +314,11 @@ func (db *DB) fill(units []*unit) error {
 // attempt runs one unit and undoes it if it fails: within a savepoint, or with
 // the whole transaction if it is alone in that. It returns only errors that
 // lose the whole transaction.
-func attempt(w *Conn, u *unit, alone bool) error {
-	t := tx{reader: reader{c: w}}
-	if w.pipeline != nil {
-		return w.perform(&t, u, alone)
+func attempt(t *tx, u *unit, alone bool) error {
+	if t.c.pipeline != nil {
+		return t.c.perform(t, u, alone)
 	}
-	f := func() error { return u.f(&t) }
+	f := func() error { return u.f(t) }
 	if alone {
 		u.err = protect(f)
 	} else {

@@ -65,18 +65,20 @@ func run() error {
 			return fmt.Errorf("%s: %w", machine, err)
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: image, Descriptor: v1.Descriptor{
-				Platform:    &v1.Platform{OS: "linux", Architecture: machine},
-				Annotations: map[string]string{"org.opencontainers.image.ref.name": *version},
-			},
+			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: machine}},
 		})
 	}
+	// The archive has one image, which is that of each machine: of several, a reader asks
+	// for one by its name.
+	one := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+		Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": *version}},
+	})
 	folder, err := os.MkdirTemp("", "image")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if _, err := layout.Write(folder, index); err != nil {
+	if _, err := layout.Write(folder, one); err != nil {
 		return err
 	}
 	return archive(*out, folder, created)
