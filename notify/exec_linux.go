@@ -31,6 +31,9 @@ func group(cmd *exec.Cmd, path string, family confine.Family) error {
 	return errors.Join(err, killGroup(cmd), confine.KillFamily(family))
 }
 
+// apart keeps a process from what is sent to the process group of this one.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
 func killGroup(cmd *exec.Cmd) error {
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
 		return err

@@ -17,6 +17,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/outbox"
+	"flowdrive/internal/confine"
 )
 
 // Config is what a Gateway is made of. With its zero value nothing may leave
@@ -53,11 +54,13 @@ type Gateway struct {
 	transport *http.Transport
 	limits    limits
 	sent      receipts
+	guardian  guardian
 }
 
 // New returns a gateway. Close frees what it keeps open.
 func New(c Config) *Gateway {
 	g := &Gateway{Config: c, limits: defaultLimits()}
+	g.guardian.clan = confine.NewClan()
 	g.transport = g.newTransport()
 	g.Allow(c.Hosts, c.Domains)
 	return g
@@ -79,8 +82,12 @@ func (g *Gateway) Allow(hosts Hosts, domains Domains) {
 func (g *Gateway) hosts() Hosts     { return g.allowed.Load().hosts }
 func (g *Gateway) domains() Domains { return g.allowed.Load().domains }
 
-// Close closes the connections that are kept for further calls.
-func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
+// Close closes the connections that are kept for further calls, and ends the process that
+// watches over commands. There are none any more.
+func (g *Gateway) Close() {
+	g.transport.CloseIdleConnections()
+	g.guardian.close()
+}
 
 // Deliver implements engine.Outside.
 func (g *Gateway) Deliver(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {

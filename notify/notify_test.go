@@ -21,6 +21,7 @@ import (
 const (
 	confinedArgument = "confined-of-this-test"
 	endArgument      = "end-of-this-test"
+	serverArgument   = "server-of-this-test"
 )
 
 // TestMain makes this test binary what confines commands, too.
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == endArgument { // before it becomes a command
 		_, _ = os.Stderr.WriteString("no memory\n")
 		os.Exit(2)
+	}
+	if len(os.Args) == 4 && os.Args[1] == serverArgument {
+		os.Exit(serveCommand(os.Args[2], os.Args[3]))
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -72,7 +72,13 @@ func (g *Gateway) once(ctx context.Context, d *outbox.Delivery, p *process) (*ex
 	cmd := exec.CommandContext(limited, confine.Program)
 	cmd.Args = append([]string{"flowdrive"}, g.Confined...)
 	seconds := uint64(p.allowed.Timeout/time.Second) + 1 // for one that outlives the server; the clock is for the others
-	family := confine.NewFamily()
+	family := g.guardian.family()
+	unwatched := func(err error) {
+		g.Log.Warn().Err(err).Msg("commands: what they start may go on if the server is killed")
+	}
+	if err := g.guardian.watch(g.Confined, unwatched); err != nil {
+		unwatched(err)
+	}
 	limits := confine.Limits{Processor: seconds, Memory: uint64(p.allowed.Memory), Family: family}
 	cmd.Args = append(cmd.Args, confine.Arguments(limits, p.allowed.Path, slices.Concat(p.allowed.Args, c.Args))...)
 	cmd.Env = []string{keyVariable + "=" + d.Key} // never nil, which would be the server's, with its secrets

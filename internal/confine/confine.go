@@ -32,12 +32,42 @@ type Limits struct {
 // have it from their parent, and a process can only lower it.
 type Family uint64
 
+// Clan are the families of what one server runs, which Guard finds by it: a number of
+// families that follow each other.
+type Clan uint64
+
+// sizeOfClan is how many families a clan has.
+const sizeOfClan = 1 << 30
+
 // leastFamily is the lowest family, in microseconds that a process of real-time priority
 // may take without a pause: 12 days.
 const leastFamily = 1 << 40
 
-// NewFamily returns a family that no other process of the machine has.
-func NewFamily() Family { return leastFamily + Family(rand.Uint64N(1<<60)) }
+// NewClan returns a clan whose families no other process of the machine has.
+func NewClan() Clan { return leastFamily + Clan(rand.Uint64N(1<<30)*sizeOfClan) }
+
+// Family returns a family of the clan. The numbers of those that run at the same time are
+// to differ.
+func (c Clan) Family(number uint64) Family { return Family(c) + Family(number%sizeOfClan) }
+
+// guardWord stands in the first of the arguments of Become in place of a limit.
+const guardWord = "guard"
+
+// GuardArguments are those with which Become ends the processes of a clan when the process
+// with that number, which has started this one, has ended.
+func GuardArguments(c Clan, server int) []string {
+	return []string{guardWord, strconv.FormatUint(uint64(c), 10), strconv.Itoa(server)}
+}
+
+// guardClan reads the arguments of GuardArguments that follow the first, and does so.
+func guardClan(args []string) error {
+	clan, clanErr := strconv.ParseUint(args[0], 10, 63)
+	server, serverErr := strconv.Atoi(args[1])
+	if err := errors.Join(clanErr, serverErr); err != nil {
+		return err
+	}
+	return guard(Clan(clan), server)
+}
 
 // Arguments are those with which Become makes this program the one at path,
 // with the arguments that follow it. They come after what tells the program
@@ -52,9 +82,15 @@ const NotBecome = 126
 
 // Become makes this process the program that the arguments of Arguments name,
 // with their limits, in the environment env. It returns only if that fails: it
-// writes why to stderr and returns the exit status.
+// writes why to stderr and returns the exit status. With the arguments of GuardArguments it
+// does what they say, and returns 0 then.
 func Become(args, env []string, stderr io.Writer) (status int) {
 	err := errors.New("this needs limits and a program")
+	if len(args) == 3 && args[0] == guardWord {
+		if err = guardClan(args[1:]); err == nil {
+			return 0
+		}
+	}
 	if len(args) >= 4 {
 		var l Limits
 		var processorErr, memoryErr error

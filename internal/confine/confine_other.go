@@ -20,3 +20,5 @@ func Became(int, string) (bool, error) { return false, Supported() }
 
 // KillFamily fails.
 func KillFamily(Family) error { return Supported() }
+
+func guard(Clan, int) error { return Supported() }

@@ -15,10 +15,13 @@ const realTime = 15
 // KillFamily ends all processes of a family, those that have left its process group and
 // session too, and returns when no process is left that could start another. Only
 // processes of the same user are looked at.
-func KillFamily(f Family) error {
+func KillFamily(f Family) error { return killFamilies(f, f) }
+
+// killFamilies ends all processes of the families from one to the other.
+func killFamilies(from, to Family) error {
 	killed := map[int]bool{}
 	for {
-		found, err := familyOf(f)
+		found, err := ofFamilies(from, to)
 		if err != nil {
 			return err
 		}
@@ -39,8 +42,8 @@ func KillFamily(f Family) error {
 	}
 }
 
-// familyOf returns the processes of a family.
-func familyOf(f Family) ([]int, error) {
+// ofFamilies returns the processes of the families from one to the other.
+func ofFamilies(from, to Family) ([]int, error) {
 	names, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -53,7 +56,7 @@ func familyOf(f Family) ([]int, error) {
 		}
 		var limit syscall.Rlimit
 		_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), realTime, 0, uintptr(unsafe.Pointer(&limit)), 0, 0)
-		if errno == 0 && limit.Max == uint64(f) { // else it has ended, or is somebody else's
+		if errno == 0 && limit.Max >= uint64(from) && limit.Max <= uint64(to) { // else it has ended, or is somebody else's
 			found = append(found, pid)
 		}
 	}
