@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,8 +28,17 @@ const (
 // RetryInterrupted stands in Retry.On for an attempt during which the server has ended.
 const RetryInterrupted = "interrupted"
 
-// retryKinds are the kinds of failures that on can name.
-func retryKinds() []string {
+// retryKinds are the kinds of failures that can happen to a step, and that on can name. A
+// function of the program around may fail in any way.
+func retryKinds(verb Verb) []string {
+	switch verb {
+	case StepExec:
+		return []string{"exit", "timeout", "signal", RetryInterrupted}
+	case StepHTTP:
+		return []string{"status", "timeout", "network"}
+	case StepMail:
+		return []string{"timeout", "network"}
+	}
 	return []string{"exit", "timeout", "signal", "status", "network", RetryInterrupted}
 }
 
@@ -65,13 +75,20 @@ func (c *compiler) retry(verb Verb, v document.Value) *Retry {
 func retryCause(verb Verb, v document.Value) (string, bool) {
 	switch v.Node.Kind {
 	case document.String:
-		for _, kind := range retryKinds() {
-			if v.Node.Text == kind {
-				return kind, true
-			}
+		kinds := retryKinds(verb)
+		if slices.Contains(kinds, v.Node.Text) {
+			return v.Node.Text, true
 		}
-		v.Fail(errs.CodeRange, "must be %s, or a status as a number, not %q%s", alternatives(retryKinds()), clip(v.Node.Text), document.Hint(v.Node.Text, retryKinds()))
+		if slices.Contains(retryKinds(StepCall), v.Node.Text) {
+			v.Fail(errs.CodeRange, "must be %s: %q never happens to the step %s, or has no effect on it", alternatives(kinds), v.Node.Text, verb)
+			return v.Node.Text, true // so that a stored route goes on as it was meant
+		}
+		v.Fail(errs.CodeRange, "must be %s, or a status as a number, not %q%s", alternatives(kinds), clip(v.Node.Text), document.Hint(v.Node.Text, kinds))
 	case document.Number:
+		if verb == StepMail {
+			v.Fail(errs.CodeRange, "must be %s: a mail has no status", alternatives(retryKinds(verb)))
+			return v.Node.Text, true
+		}
 		least, most, what := int64(1), int64(255), "an exit status"
 		if verb == StepHTTP {
 			least, most, what = 300, 599, "a status of HTTP"

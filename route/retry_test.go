@@ -31,6 +31,10 @@ func TestRetry(t *testing.T) {
 		{"exec: {command: x", `{times: -1, every: PT0S, backoff: 0.5, on: [0, timeuot, 1.5]}`, nil, "/times range, /every range, /backoff range, /on/0 range, /on/1 range, /on/2 range"},
 		{"exec: {command: x", `{times: 1, every: P8D, on: [256]}`, nil, "/every range, /on/0 range"},
 		{"http: {url: 'https://h.example/'", `{times: 1, on: [75]}`, nil, "/on/0 range"},
+		{"exec: {command: x", `{times: 1, on: [exit, network, status, interrupted]}`, nil, "/on/1 range, /on/2 range"},
+		{"http: {url: 'https://h.example/'", `{times: 1, on: [status, timeout, network, exit, signal, interrupted]}`, nil, "/on/3 range, /on/4 range, /on/5 range"},
+		{"mail: {to: [starter]", `{times: 1, on: [timeout, network, exit, 75, status]}`, nil, "/on/2 range, /on/3 range, /on/4 range"},
+		{"call: {name: x", `{times: 1, on: [exit, network, 3]}`, &route.Retry{Times: 1, Every: time.Minute, Backoff: 1, On: []string{"exit", "network", "3"}}, ""},
 		{"exec: {command: x", `{times: 1, tries: 2}`, nil, "/tries unknown-field"},
 	} {
 		r, _, err := route.Parse("test", readYAML(t, "states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init, to: b, sideEffects: [{"+test.verb+", retry: "+test.text+"}}]}}"))
