@@ -44,6 +44,7 @@ func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) er
 			return err
 		}
 		in = t.teamsWith(p.Name)
+		called := p.Name // as it was asked for
 		cases := lately(tx, since)
 		if r.erase {
 			if t, p, err = e.erased(ctx, tx, req, replacement{t, Replacement{From: p, Cases: cases}}); err != nil {
@@ -58,7 +59,7 @@ func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) er
 			if err != nil {
 				return err
 			}
-		} else if err := e.unused(tx, req, p); err != nil {
+		} else if err := e.unused(tx, req, p, called); err != nil {
 			return err
 		} else if err := e.ties.ForgetParty(tx, p); err != nil {
 			return err
@@ -127,8 +128,8 @@ func (e *Accounts) deletable(stored store.Reader, req change.Request, kind ident
 	return t, p, nil
 }
 
-// unused returns an error that names what uses the user or team.
-func (e *Accounts) unused(stored store.Reader, req change.Request, p *store.Party) error {
+// unused returns an error that names what uses the user or team, which is called so in it.
+func (e *Accounts) unused(stored store.Reader, req change.Request, p *store.Party, called identity.Name) error {
 	uses, err := e.ties.PartyUses(stored, req.By, p)
 	if err != nil || uses.None() {
 		return err
@@ -137,7 +138,7 @@ func (e *Accounts) unused(stored store.Reader, req change.Request, p *store.Part
 	if p.Kind == identity.User {
 		advice += " Or disable the user instead."
 	}
-	return uses.InUse(fmt.Sprintf("The %s %q", p.Kind, p.Name), advice)
+	return uses.InUse(fmt.Sprintf("The %s %q", p.Kind, called), advice)
 }
 
 // handOverTo returns the user or team of that name, to whom all is to go that

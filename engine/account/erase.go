@@ -40,7 +40,7 @@ func (e *Accounts) eraseAhead(ctx context.Context, req change.Request, r removal
 			return err
 		}
 		if r.handOver == "" {
-			return e.unused(stored, req, p)
+			return e.unused(stored, req, p, p.Name)
 		}
 		a.Successor, err = handOverTo(t, p, r.handOver)
 		return err

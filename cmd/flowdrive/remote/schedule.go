@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -271,7 +272,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
 	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
 	flags.StringVar(&file, "file", "", "a file with the entry")
-	flags.StringVar(&name, "name", "", "a name for its file in Schedule/, as nightly.yaml")
+	flags.StringVar(&name, "name", "", "a name for its file in Schedule/, as nightly")
 	flags.BoolVar(&dryRun, "dry-run", false, "check it, and store nothing")
 	c.ValidArgsFunction = e.completeWith((*session).routeNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
@@ -296,12 +297,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if name == "" {
-			name = "new.json"
-			if !strings.HasPrefix(strings.TrimSpace(string(document)), "{") {
-				name = "new.yaml"
-			}
-		}
+		name = entryFile(cmp.Or(name, "new"), document)
 		entry, err := s.PutEntry(ctx, name, document, client.PutOptions{DryRun: dryRun})
 		if err != nil && file != "" {
 			return named(file, err)
@@ -322,6 +318,19 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		}
 		return s.Line("%s", entry.ID())
 	})
+}
+
+// entryFile returns the name of the file of an entry, with the ending of its form if it has
+// none: without an ending it is no name.
+func entryFile(name string, document []byte) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		return name
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(document)), "{") {
+		return name + ".json"
+	}
+	return name + ".yaml"
 }
 
 func (e *Env) entryCommand(name, short string) *cobra.Command {
