@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -216,10 +215,7 @@ func (n *ending) tellPaused(e *decider, tx store.Tx, of loadedEntry) error {
 		return nil
 	}
 	by := n.req.By
-	trouble := &notice.Trouble{What: notice.WhatPaused, Text: of.entry.Note, Since: n.req.Now}
-	if p := e.accounts.Table().ByID(by.ID); p != nil {
-		trouble.By = cmp.Or(p.FullName, string(p.Name))
-	}
+	trouble := &notice.Trouble{What: notice.WhatPaused, Text: of.entry.Note, Since: n.req.Now, By: e.callName(by.Name)}
 	told := &notice.Notice{Kind: trouble.What.Kind(), Time: n.req.Now, Entry: noticeEntry(of.row, of.entry), Trouble: trouble}
 	told.People = slices.DeleteFunc(e.concernedByEntry(of.row), func(p notice.Person) bool { return p.Name == by.Name })
 	return e.tell(tx, told, e.postLoose(tx, n.req.Now))

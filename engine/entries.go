@@ -376,6 +376,9 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 			return nil, err
 		}
 		attached = now.Attachment
+		if err := (&deeds{e.decider, tx}).tellPause(req, now, &c.stored); err != nil {
+			return nil, err
+		}
 	}
 	if len(c.stored.Form) >= quota.Page {
 		if err := e.checkQuota(tx, c.stored.AuthorID, 0); err != nil {

@@ -95,7 +95,7 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 	if err := c.decider.write(tx, change); err != nil {
 		return err
 	}
-	if err := c.decider.endEntryTroubles(tx, stored, entry, entryOver{at: c.req.Now, by: c.req.By.ID}); err != nil {
+	if _, err := c.decider.endEntryTroubles(tx, stored, entry, entryOver{at: c.req.Now, by: c.req.By.ID}); err != nil {
 		return err
 	}
 	entry.LastCase, entry.LastError = o.CaseID, ""
@@ -124,13 +124,17 @@ func insertFree(tx store.Tx, o *store.Occurrence, from time.Time) error {
 
 // pause stops an entry; it changes its definition as a PUT would.
 func (c *commanded) pause(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
+	was := *stored
 	if stored.Paused.IsZero() {
 		stored.Paused = entry.PausedSince(c.req.Now)
 	}
 	if note := c.note; note != "" || !entry.Paused {
 		entry.Pause(note) // one that is paused keeps the reason why
 	}
-	return c.redefine(tx, stored, entry)
+	if err := c.redefine(tx, stored, entry); err != nil {
+		return err
+	}
+	return (&deeds{c.decider, tx}).tellPause(c.req, &was, stored)
 }
 
 // resume resumes an entry. What it has missed is due now, and its misfire
@@ -147,9 +151,13 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "is not possible: the entry has missed nothing and has no further instant; change it, or delete it"}
 		return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
 	}
+	was := *stored
 	stored.Paused = time.Time{}
 	entry.Note = c.note // the other said why it was paused
-	return c.redefine(tx, stored, entry)
+	if err := c.redefine(tx, stored, entry); err != nil {
+		return err
+	}
+	return (&deeds{c.decider, tx}).tellPause(c.req, &was, stored)
 }
 
 // redefine stores an entry after a command has changed a field that documents

@@ -1,10 +1,14 @@
 package engine_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/identity"
 )
 
@@ -43,4 +47,55 @@ func TestCasesOfAnEntryFailAlike(t *testing.T) {
 		second = append(second, line)
 	}
 	same(t, "in the second day", second, []string{"10 12:00 35 things are still wrong: Still failed", "10 15:00 Still failed", "10 15:35 Failed"})
+}
+
+// TestLaterCaseMendsEarlierOnes: who knows that cases of a schedule entry have failed hears
+// once, and in one mail, that a later one went well, also if nobody has retried them. They
+// are failed still, and nobody is told of them again.
+func TestLaterCaseMendsEarlierOnes(t *testing.T) {
+	t.Parallel()
+	source := strings.Replace(fmt.Sprintf(routeTrier, ""), ", onError: {steps: [], to: failed}", "", 1)
+	withInbox(t, source, func(k *inbox) {
+		k.works(&outbox.Final{Reason: "disk full"})
+		k.as("sam").mustPutEntry("", `{"type": "crontab", "spec": "0 * * * *", "route": "job", "title": "Hourly"}`)
+		k.wait(21*time.Hour + 30*time.Minute) // more cases than the engine looks at at first
+		got, _ := k.news()
+		same(t, "it fails", got, []string{"dora: Failed: Hourly: disk full", "sam: Failed: Hourly: disk full"})
+		k.works(&outbox.Final{Reason: "no network"})
+		k.wait(time.Hour)
+		got, _ = k.news()
+		same(t, "it fails in another way", got, []string{"dora: Failed: Hourly: no network", "sam: Failed: Hourly: no network"})
+		last := slices.Max(k.caseIDs())
+
+		k.works(nil)
+		k.wait(time.Hour)
+		got, texts := k.news()
+		same(t, "it works", got, []string{"dora: Mended: Hourly", "sam: Mended: Hourly"})
+		for line, more := range map[string]string{
+			"dora: Mended: Hourly": fmt.Sprintf(" With the command line: flowdrive resume %[1]d, or flowdrive cancel %[1]d if it is not needed any more.", last),
+			"sam: Mended: Hourly":  "",
+		} {
+			for _, want := range []string{
+				fmt.Sprintf("Case %d, a later one of the same schedule entry, went well: Done. What had been wrong since 2000-01-01 22:00 UTC: no network", slices.Max(k.caseIDs())),
+				fmt.Sprintf("Case %d itself is failed still; nobody is told of it again.%s This also ends what had been wrong since 2000-01-01 00:00 UTC: disk full. You get", last, more),
+			} {
+				if !strings.Contains(texts[line], want) {
+					t.Errorf("%s: no %q in %s", line, want, texts[line])
+				}
+			}
+		}
+		if left := strings.Count(k.as("dora").work(engine.WorklistEscalated, engine.Filter{}), "run"); left != 23 {
+			t.Errorf("%d of 23 cases can still be mended", left)
+		}
+		k.wait(2 * time.Hour)
+		got, _ = k.news()
+		same(t, "afterwards", got, []string{"sam: Done: Hourly", "sam: Done: Hourly"})
+		k.wait(48 * time.Hour)
+		got, _ = k.news()
+		same(t, "in the next days", slices.Compact(got), []string{"sam: Done: Hourly"})
+		k.works(&outbox.Final{Reason: "disk full"})
+		k.wait(time.Hour)
+		got, _ = k.news()
+		same(t, "it fails again", got, []string{"dora: Failed: Hourly: disk full", "sam: Failed: Hourly: disk full"})
+	})
 }

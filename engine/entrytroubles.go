@@ -28,7 +28,8 @@ func (e *decider) firingFailed(tx store.Tx, stored *store.Entry, n *notice.Notic
 
 // fired notes that a schedule entry has created a case.
 func (e *decider) fired(tx store.Tx, stored *store.Entry, entry *schedule.Entry, now time.Time) error {
-	return e.endEntryTroubles(tx, stored, entry, entryOver{at: now})
+	_, err := e.endEntryTroubles(tx, stored, entry, entryOver{at: now})
+	return err
 }
 
 // entryOver says how what was wrong with a schedule entry is over.
@@ -39,28 +40,29 @@ type entryOver struct {
 }
 
 // endEntryTroubles forgets what is wrong with a schedule entry and tells those who were
-// told of it, but not whose doing that is.
-func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *schedule.Entry, over entryOver) error {
+// told of it, but not whose doing that is. It returns whom it has told.
+func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *schedule.Entry, over entryOver) (people []notice.Person, err error) {
 	rows, err := tx.Troubles().OfEntry(stored.UUID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range rows {
 		told, err := readTrouble(&rows[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {
-			return err
+			return nil, err
 		}
 		n := told.notice(notice.KindMended, over.at)
 		n.Entry, n.Trouble.Over = noticeEntry(stored, entry), over.end
 		n.People = e.toldButNot(told, over.by, n.Trouble)
 		if err := e.tell(tx, n, e.postLoose(tx, over.at)); err != nil {
-			return err
+			return nil, err
 		}
+		people = append(people, n.People...)
 	}
-	return nil
+	return people, nil
 }
 
 // tellEntryAgain tells people again that a schedule entry could not create its
@@ -94,19 +96,24 @@ func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble,
 }
 
 // forgetEntry forgets what is wrong with a schedule entry that is gone. If somebody has
-// deleted it, those who were told that it fails are told that; that an entry had its
-// last instant they know by what became of that.
+// deleted it, those who were told that it fails are told that, as are those whose entry it
+// was; that an entry had its last instant they know by what became of that.
 func (e *decider) forgetEntry(tx store.Tx, stored *store.Entry, end entryEnd) error {
-	rows, err := tx.Troubles().OfEntry(stored.UUID)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
 	if end.actor != "" {
 		entry, err := e.readForm(stored)
 		if err != nil {
 			return err
 		}
-		return e.endEntryTroubles(tx, stored, entry, entryOver{end.at, notice.EndDeleted, e.accounts.PartyID(end.actor)})
+		told, err := e.endEntryTroubles(tx, stored, entry, entryOver{end.at, notice.EndDeleted, e.accounts.PartyID(end.actor)})
+		if err != nil {
+			return err
+		}
+		d := &notice.Deed{What: notice.DeedDeleted, Actor: end.actor, Next: stored.Due}
+		return (&deeds{e, tx}).tellDeed(loadedEntry{stored, entry}, d, end.at, told...)
+	}
+	rows, err := tx.Troubles().OfEntry(stored.UUID)
+	if err != nil {
+		return err
 	}
 	for i := range rows {
 		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {

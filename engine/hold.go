@@ -227,7 +227,15 @@ func (e *Holds) writeHold(ctx context.Context, tx store.Tx, req Request, old, h 
 		// Not one more than the last: a hold that is made after another was deleted
 		// must not have its ETag.
 		h.Revision = e.NewID(req)
+		before, err := tx.Queue().Holds()
+		if err != nil {
+			return nil, err
+		}
 		if err := tx.Write().Queue().PutHold(h); err != nil {
+			return nil, err
+		}
+		after := append(slices.DeleteFunc(slices.Clone(before), func(other store.Hold) bool { return other.Name == h.Name }), *h)
+		if err := (&deeds{&decider{e.base}, tx}).tellHolds(req, h, before, after); err != nil {
 			return nil, err
 		}
 		action := audit.HoldChange
@@ -275,7 +283,15 @@ func (e *Holds) DeleteHold(ctx context.Context, req Request, name string) error 
 		if err := change.CheckVersion(req.If, holdVersion(h)); err != nil {
 			return err
 		}
+		before, err := tx.Queue().Holds()
+		if err != nil {
+			return err
+		}
+		after := slices.DeleteFunc(slices.Clone(before), func(other store.Hold) bool { return other.ID == h.ID })
 		if err := tx.Write().Queue().DeleteHold(h.ID); err != nil {
+			return err
+		}
+		if err := (&deeds{&decider{e.base}, tx}).tellHolds(req, h, before, after); err != nil {
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)

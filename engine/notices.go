@@ -32,6 +32,7 @@ type notifier struct {
 	change         *caseChange // of the event's case
 	recipientCases map[int64]*recipientCase
 	notices        []*notice.Notice // in the order in which they came up
+	earlierMended  []*earlier       // what had failed in earlier cases of the same schedule entry
 	posted         int
 	at             time.Time // zero: when the case was changed
 }
@@ -71,6 +72,11 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 	}
 	for _, n := range t.notices {
 		if err := t.tell(n); err != nil {
+			return err
+		}
+	}
+	for _, e := range t.earlierMended {
+		if err := e.notifier.tell(e.notice); err != nil {
 			return err
 		}
 	}

@@ -90,19 +90,8 @@ func (e *decider) whyQueued(r store.Reader, row *store.Case, by identity.Princip
 	if err != nil {
 		return "", err
 	}
-	for i := range holds {
-		hold := &holds[i]
-		if !holdCovers(hold, e.rights.RouteName(row.RouteID), row.Group) {
-			continue
-		}
-		why := "An administrator holds it back"
-		if by.Admin() {
-			why = "Admin/Holds/" + hold.Name + ".json holds it back"
-		}
-		if hold.Reason != "" {
-			why += ": " + strings.TrimSuffix(hold.Reason, ".")
-		}
-		return why + ".", nil
+	if why := heldBack(holds, e.rights.RouteName(row.RouteID), row.Group, by); why != "" {
+		return why, nil
 	}
 	if row.Group == "" {
 		return "It starts when its turn comes.", nil
@@ -112,6 +101,23 @@ func (e *decider) whyQueued(r store.Reader, row *store.Case, by identity.Princip
 		return fmt.Sprintf("Another case of its group, %q, is at work; it starts when its turn comes.", row.Group), err
 	}
 	return "It starts when its turn comes.", err
+}
+
+// heldBack says in a sentence which hold keeps a case of that route and group queued, ""
+// for none. Its name is for administrators.
+func heldBack(holds []store.Hold, route, group string, by identity.Principal) string {
+	at := slices.IndexFunc(holds, func(h store.Hold) bool { return holdCovers(&h, route, group) })
+	if at < 0 {
+		return ""
+	}
+	why := "An administrator holds it back"
+	if by.Admin() {
+		why = "Admin/Holds/" + holds[at].Name + ".json holds it back"
+	}
+	if reason := holds[at].Reason; reason != "" {
+		why += ": " + strings.TrimSuffix(reason, ".")
+	}
+	return why + "."
 }
 
 // groupWaits reports whether another queued case of the group could be started.

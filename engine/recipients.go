@@ -117,11 +117,5 @@ func (t *notifier) notice(kind notice.Kind, about *machine.Case) *notice.Notice 
 	return n
 }
 
-// userName returns what people call a user: by the full name, else by the name to
-// log in with.
-func (t *notifier) userName(name string) string {
-	if p := t.accounts.Table().ByName(identity.User, name); p != nil && p.FullName != "" {
-		return p.FullName
-	}
-	return name
-}
+// userName returns what people call a user.
+func (t *notifier) userName(name string) string { return t.callName(identity.Name(name)) }

@@ -46,18 +46,18 @@ func serverParts() []ServerPart {
 func (p ServerPart) subject() *notice.Server {
 	switch p {
 	case ServerBackup:
-		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand."}
+		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand.", Over: "A backup has been made, and is complete"}
 	case ServerCertificate:
-		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more."}
+		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more.", Over: "All names have a certificate that is valid and is not about to end"}
 	case ServerContents:
-		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk."}
+		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk.", Over: "What was damaged can be read again, or is gone"}
 	case ServerDisk:
-		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then."}
+		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then.", Over: "The server can store again"}
 	case ServerHeartbeat:
-		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true."}
+		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true.", Over: "The service has taken a sign of life of the server"}
 	case ServerDatabase:
 	}
-	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk."}
+	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk.", Over: "The server was stopped in good order since, and has started again"}
 }
 
 // ServerState is what the program knows of the server, for Admin/Status.json.

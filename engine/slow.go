@@ -73,7 +73,7 @@ func (t *notifier) tellSlow(row *store.Trouble, told *trouble) error {
 	switch {
 	case core.Life.Ended():
 		return write.Delete(row.ID)
-	case core.Life != machine.Active:
+	case core.Shown() != machine.Active: // that it has failed is told as that
 		row.Due = t.at.Add(told.Usual.most())
 		return write.Update(row)
 	}

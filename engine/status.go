@@ -263,9 +263,25 @@ func (l *statusLook) entry(ctx context.Context, r store.Reader, stored *store.En
 		}
 		if trouble != nil {
 			f.Trouble = reasonOf(trouble)
+		} else if f.Held, err = l.heldBack(r, stored.RouteID); err != nil {
+			return nil, err
 		}
 		return l.withOccurrences(r, &f, stored.UUID, stored.Modified)
 	})
+}
+
+// heldBack says in a sentence what keeps cases of the route from starting, "" for nothing.
+func (l *statusLook) heldBack(r store.Reader, routeID int64) (string, error) {
+	info := l.rights.Route(routeID)
+	holds, err := r.Queue().Holds()
+	if err != nil || info == nil || len(holds) == 0 {
+		return "", err
+	}
+	used, err := l.use(r, info)
+	if err != nil {
+		return "", err
+	}
+	return heldBack(holds, info.Name, used.Compiled.Group, l.by), nil
 }
 
 // ended returns the file of an entry that has ended.

@@ -182,7 +182,7 @@ func (t *notifier) noteTroubles() error {
 			return err
 		}
 	}
-	return nil
+	return t.mendEarlier()
 }
 
 // beginTrouble stores that something is wrong, and adds the notice of it, unless it

@@ -165,7 +165,7 @@ func TestLastFiringFails(t *testing.T) {
 	w.as("admin").mustPutRoute("desk", "context: admin\n"+strings.Replace(routeTold, "start: [everyone], ", "", 1))
 	w.advance(48 * time.Hour)
 	for _, address := range []string{"ann@example.org", "root@example.org"} {
-		same(t, address, w.sentTo(address), []string{"09 14:00 Not started: Once"})
+		same(t, address, w.sentTo(address), []string{`09 14:00 Not started: Once: There is no route "desk" that ann may start cases of.`})
 	}
 	w.view(func(r store.Reader) error {
 		rows, err := r.Outbox().Due("mail", w.clock.Now(), 10)
@@ -190,8 +190,8 @@ func TestAFailingEntryIsDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.advance(48 * time.Hour)
-	same(t, "ann", w.sentTo("ann@example.org"), []string{"09 13:34 Not started: Hourly"})
-	same(t, "the administrator", w.sentTo("root@example.org"), []string{"09 13:34 Not started: Hourly", "09 14:34 Deleted: Hourly"})
+	same(t, "ann", w.sentTo("ann@example.org"), []string{`09 13:34 Not started: Hourly: There is no route "desk" that ann may start cases of.`})
+	same(t, "the administrator", w.sentTo("root@example.org"), []string{`09 13:34 Not started: Hourly: There is no route "desk" that ann may start cases of.`, "09 14:34 Deleted: Hourly"})
 }
 
 // TestAFailingEntryIsMended: those who were told that an entry fails are told when it has
@@ -218,13 +218,13 @@ func TestAFailingEntryIsMended(t *testing.T) {
 			wantsLines(t, try(ann.statusEntry("e.json")).must(w, "its status"), "Its next firing fails, because There is no route \"desk\" that ann may start cases of.")
 			admin.mustPutRoute("desk", "context: admin\n"+routeTold)
 			mend(ann)
-			told := []string{"09 13:34 Not started: Hourly"}
+			told := []string{`09 13:34 Not started: Hourly: There is no route "desk" that ann may start cases of.`}
 			for _, line := range w.sentTo("root@example.org")[1:] {
 				if _, what, _ := strings.Cut(line, " "); strings.Contains(what, "Hourly") && !strings.Contains(what, "Answer") {
 					told = append(told, what[6:])
 				}
 			}
-			same(t, "the administrator", told, []string{"09 13:34 Not started: Hourly", "Started: Hourly"})
+			same(t, "the administrator", told, []string{`09 13:34 Not started: Hourly: There is no route "desk" that ann may start cases of.`, "Started: Hourly"})
 			w.advance(48 * time.Hour)
 			for _, line := range w.sentTo("root@example.org") {
 				if strings.Contains(line, "Still") {

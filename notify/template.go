@@ -33,7 +33,10 @@ const (
 func chatOf(p *notice.Payload) *chat {
 	d := &p.Data
 	c := &chat{severity: d.Severity, title: shorten(d.Text, mostChatTitle)}
-	if d.Trouble != nil {
+	switch {
+	case d.Trouble != nil && d.Trouble.Ended: // else it reads as why it is over
+		c.add("What had been wrong: " + d.Trouble.Text)
+	case d.Trouble != nil:
 		c.add(d.Trouble.Text)
 	}
 	for i := range d.Over {
@@ -56,16 +59,16 @@ func chatOf(p *notice.Payload) *chat {
 	for i := range d.Tasks {
 		c.link(d.Tasks[i].Title, d.Tasks[i].Page)
 	}
-	label := "Open the case"
 	switch {
-	case d.Server != nil:
-		label = "See what is wrong"
+	case d.Case != nil:
+		c.link("Open the case", d.Page)
+	case d.Entry != nil:
+		c.link("Open the schedule entry", d.Page)
 	case d.Hook != nil:
-		label = "Open the route"
-	case d.Case == nil:
-		label = "Open the schedule entry"
+		c.link("Open the route", d.Page)
+	case d.Server != nil:
+		c.link("See what is wrong", d.Page)
 	}
-	c.link(label, d.Page)
 	if strings.Contains(d.Page, "://") {
 		c.url = d.Page
 	}

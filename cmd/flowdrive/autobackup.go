@@ -52,10 +52,11 @@ type backups struct {
 	log    zerolog.Logger
 	now    func() time.Time
 
-	last    atomic.Int64 // when the last good one was, in seconds since 1970, 0: not since the start
+	last    atomic.Int64 // when the last good one was, in seconds since 1970, 0: there is none
 	failed  atomic.Bool  // the last try
 	since   time.Time    // of what is not in a backup: the last good one, or the start
 	overdue atomic.Bool  // it was said that the last good one is too old
+	reason  string       // why the last try has failed, "" if it has not
 
 	note func(engine.ServerPart, string) // tells administrators
 }
@@ -135,14 +136,15 @@ func (b *backups) make(ctx context.Context) {
 	if err != nil {
 		b.failed.Store(true)
 		b.log.Error().Err(err).Msg("backup: it was not made, or is not complete")
-		b.note(engine.ServerBackup, "it was not made, or is not complete: "+err.Error())
+		b.reason = err.Error()
+		b.note(engine.ServerBackup, "it was not made, or is not complete: "+b.reason)
 		return
 	}
 	if b.failed.Swap(false) || b.overdue.Load() {
 		b.log.Info().Msg("backup: they are made again")
 	}
 	b.note(engine.ServerBackup, "")
-	b.since = r.Instant
+	b.since, b.reason = r.Instant, ""
 	b.overdue.Store(false)
 	b.last.Store(r.Instant.Unix())
 	b.log.Info().Str("path", r.Path).Int64("bytes", r.Bytes).Int("files", len(r.Files)).Int("linked", r.Linked).Strs("removed", r.Removed).Msg("backup: made")
@@ -155,5 +157,12 @@ func (b *backups) noteLate(now time.Time) {
 	}
 	b.overdue.Store(true)
 	b.log.Error().Time("last", b.since).Msg("backup: the last good one is more than two periods old")
-	b.note(engine.ServerBackup, "the last good one is more than two periods old: "+b.since.UTC().Format(time.RFC3339))
+	text := "the last good one is more than two periods old: " + b.since.UTC().Format(time.RFC3339)
+	if b.last.Load() == 0 {
+		text = "none was made for more than two periods: since " + b.since.UTC().Format(time.RFC3339)
+	}
+	if b.reason != "" {
+		text += ". The last try failed: " + b.reason
+	}
+	b.note(engine.ServerBackup, text)
 }

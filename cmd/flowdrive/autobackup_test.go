@@ -37,8 +37,11 @@ func TestServerBacksItselfUp(t *testing.T) {
 			config: backup.Config{Data: data, To: to, Host: "here", Keep: backup.Keep{Days: 1}, Now: time.Now},
 			at:     at, log: zerolog.New(log), now: time.Now, since: time.Now(),
 			note: func(part engine.ServerPart, text string) {
-				what, _, _ := strings.Cut(text, ":")
+				what, reason, _ := strings.Cut(text, ":")
 				noted = append(noted, string(part)+" "+what)
+				if text != "" && !strings.Contains(reason, "not a directory") {
+					t.Errorf("administrators are not told why: %s", text)
+				}
 			},
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -12,6 +12,8 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 	switch {
 	case n.Way != nil:
 		return n.wayMail(p)
+	case n.Deed != nil:
+		return n.deedMail(p)
 	case n.Hook != nil:
 		return n.hookMail(p)
 	case n.Password != nil:

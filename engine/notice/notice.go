@@ -18,7 +18,7 @@ type Kind string
 const (
 	KindTask     Kind = "task"     // the recipient has a new task
 	KindReminder Kind = "reminder" // a task still waits for the recipient, or an app password of theirs ends soon
-	KindAct      Kind = "act"      // a person or a timer has done something in a case
+	KindAct      Kind = "act"      // a person or a timer has done something in a case, or somebody else to a schedule entry
 	KindOutcome  Kind = "outcome"  // a case has ended
 	KindOverdue  Kind = "overdue"  // a timer is due and nothing handles it, or something takes too long
 	KindFailure  Kind = "failure"  // something failed, and stays failed until it is mended
@@ -53,7 +53,7 @@ func (k Kind) Severity() Severity {
 }
 
 // Notice is one thing that some people are told. Exactly one of Case, Entry, Hook,
-// Way, Server and Password is set.
+// Way, Server and Password is set, or none of a Deed that is a hold.
 type Notice struct {
 	Kind Kind
 	Time time.Time
@@ -62,6 +62,8 @@ type Notice struct {
 	Entry *Entry
 	// Hook is the hook that it is about.
 	Hook *Hook
+	// Deed is what somebody did to Entry, or to all that a hold is about.
+	Deed *Deed
 	// Way is the way of telling people that it is about.
 	Way *Way
 	// Server is the part of the server that it is about.
@@ -138,6 +140,10 @@ type Trouble struct {
 	// Others are the other cases of the same schedule entry that are failed still, of
 	// KindMended: people were told of the first alone.
 	Others []int64
+	// Later is the later case of the same schedule entry that went well, of EndLater, and
+	// LaterEnd how that has ended if that is told with it: "Done".
+	Later    int64
+	LaterEnd string
 	// Delay is what is known of the attempts of a delivery, of WhatDelayed.
 	Delay *machine.Delay
 	// Menders are the names of those who may mend it, and Skips says that they may also
@@ -158,6 +164,7 @@ const (
 	EndGivenUp  End = "given-up" // somebody gave it up
 	EndPassed   End = "passed"   // the case has gone on without it
 	EndDeleted  End = "deleted"  // with its schedule entry or hook
+	EndLater    End = "later"    // a later case of the same schedule entry went well
 	EndGone     End = "gone"     // the case does not warn of it any more: nobody is told
 )
 

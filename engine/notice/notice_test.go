@@ -348,7 +348,7 @@ func TestFailure(t *testing.T) {
 	}
 	mail := f.Mail(&notice.Person{Email: "root@example.org", Notice: machine.Notice{Why: machine.ReasonAdmin}})
 	want(t, "to whom", strings.Join(mail.To, " "), "root@example.org")
-	want(t, "subject", mail.Subject, "Not started: Nightly")
+	want(t, "subject", mail.Subject, "Not started: Nightly: there is no route")
 	want(t, "text", mail.Text, `The schedule entry "Nightly" should have started a case at 2012-11-09 12:34 UTC, and could not:
 
   there is no route
@@ -379,6 +379,9 @@ func TestTroubleSentences(t *testing.T) {
 	}{
 		{notice.Trouble{What: notice.WhatFailed, Text: "exit status 3"}, "Failed: Child: exit status 3", "Still failed: Child: exit status 3", "Mended: Child"},
 		{notice.Trouble{What: notice.WhatUnstarted}, "Not started: Child", "Still not started: Child", "Started: Child"},
+		{notice.Trouble{What: notice.WhatUnstarted, Text: "no route"}, "Not started: Child: no route", "Still not started: Child: no route", "Started: Child"},
+		{notice.Trouble{What: notice.WhatFailed, Text: "x", Over: notice.EndLater}, "Failed: Child: x", "Still failed: Child: x", "Mended: Child"},
+		{notice.Trouble{What: notice.WhatUnstarted, Text: "x", Over: notice.EndLater}, "Not started: Child: x", "Still not started: Child: x", "Mended: Child"},
 		{notice.Trouble{What: notice.WhatOverdue, Word: "Overdue: Sign"}, "Overdue: Sign (Child)", "Still overdue: Sign (Child)", "No longer overdue: Sign (Child)"},
 		{notice.Trouble{What: notice.WhatOverdue, Word: "Overdue"}, "Overdue: Child", "Still overdue: Child", "No longer overdue: Child"},
 		{notice.Trouble{What: notice.WhatUnstaffed, Word: "Nobody can do it: Sign"}, "Nobody can do it: Sign (Child)", "Still nobody can do it: Sign (Child)", "Somebody can do it: Sign (Child)"},

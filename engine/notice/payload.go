@@ -57,6 +57,7 @@ type CaseData struct {
 type EntryData struct {
 	UUID    string `json:"uuid"`              // of the entry
 	Instant string `json:"instant,omitempty"` // that failed
+	Next    string `json:"next,omitempty"`    // when it fires next, or would have if nobody had paused or deleted it
 }
 
 // HookData is a hook that a notice is about.
@@ -176,6 +177,14 @@ func (n *Notice) Payload() *Payload {
 		if p.Data.Entry != nil {
 			p.Data.Entry.Instant = stamp(t.Instant)
 		}
+	}
+	if d := n.Deed; d != nil && p.Data.Entry != nil {
+		p.Data.Entry.Next = stamp(d.Next)
+		act := ActData{Actor: &d.Actor, Text: string(d.What), Line: string(d.What) + byWhom(d.By)}
+		if d.Said != "" {
+			act.Comment = &d.Said
+		}
+		p.Data.Acts = append(p.Data.Acts, act)
 	}
 	for _, t := range n.Over {
 		p.Data.Over = append(p.Data.Over, t.data(true))

@@ -15,6 +15,8 @@ func (n *Notice) Sentence(p *Person) string {
 	switch {
 	case n.Way != nil:
 		return n.waySentence()
+	case n.Deed != nil:
+		return n.deedSentence()
 	case n.Trouble != nil:
 		return n.troubleSentence()
 	case p != nil && len(p.Tasks) > 0:

@@ -7,6 +7,7 @@ type Server struct {
 	Name  string // for programs: "backup"
 	Title string // for people: "the automatic backup"
 	Hint  string // what mends it, in sentences
+	Over  string // what is the case when it is over, in a sentence without its end
 }
 
 // StatusPath is the path of the file that says how the server is.
@@ -23,7 +24,7 @@ func (n *Notice) serverMail(p *Person) *machine.Mail {
 	since := p.When(t.Since)
 	switch {
 	case n.Kind == KindMended:
-		l.Opening = "It is over. What had been wrong with " + n.Server.Title + " since " + since + ":"
+		l.Opening = n.Server.Over + ". What had been wrong with " + n.Server.Title + " since " + since + ":"
 	case t.Again:
 		l.Opening = "This has been wrong with " + n.Server.Title + " since " + since + ":"
 	default:

@@ -58,7 +58,10 @@ func (n *Notice) troubleSentence() string {
 func (t *Trouble) open(title string) string {
 	switch t.What {
 	case WhatUnstarted:
-		return "Not started: " + title
+		if t.Text == "" {
+			return "Not started: " + title
+		}
+		return "Not started: " + title + ": " + t.Text
 	case WhatOverdue, WhatUnstaffed:
 		return titled(t.Word, title)
 	case WhatDelayed:
@@ -81,6 +84,8 @@ func (t *Trouble) over(title string) string {
 		return "Deleted: " + title
 	case t.Over == EndGivenUp:
 		return "Given up: " + title
+	case t.Over == EndLater:
+		return "Mended: " + title
 	case t.What == WhatUnstarted:
 		return "Started: " + title
 	case t.What == WhatOverdue:
@@ -125,6 +130,10 @@ func (t *Trouble) ending() string {
 		return "It was given up" + by + ", and is not tried again"
 	case t.Over == EndPassed:
 		return "The case has gone on without it"
+	case t.Over == EndLater && t.LaterEnd != "":
+		return fmt.Sprintf("Case %d, a later one of the same schedule entry, went well: %s", t.Later, machine.OneLine(t.LaterEnd))
+	case t.Over == EndLater:
+		return fmt.Sprintf("Case %d, a later one of the same schedule entry, went well", t.Later)
 	case t.What == WhatDelayed:
 		return "It has been delivered"
 	case t.What == WhatSlow:
@@ -174,12 +183,24 @@ func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	if len(t.Others) > 0 {
 		l.Closing = append(l.Closing, t.others())
 	}
+	if t.Over == EndLater {
+		l.Closing = append(l.Closing, n.stillFailed(p))
+	}
 	if p.Sees {
 		l.Acts = n.acts(p)
 	}
 	l.Closing = append(l.Closing, p.overToo()...)
 	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
 	return l.mail(p, c.GUID)
+}
+
+// stillFailed says that a case is failed still though a later one went well.
+func (n *Notice) stillFailed(p *Person) string {
+	text := fmt.Sprintf("Case %d itself is failed still; nobody is told of it again.", n.Case.ID)
+	if p.Mends {
+		text += fmt.Sprintf(" With the command line: flowdrive resume %d, or flowdrive cancel %d if it is not needed any more.", n.Case.ID, n.Case.ID)
+	}
+	return text
 }
 
 // open adds to the letter about something that is wrong what a command wrote, what the

@@ -26,6 +26,7 @@ type Entry struct {
 	Entry       *schedule.Entry
 	Next        []time.Time        // the coming instants
 	Trouble     string             // why Next cannot be known, "" if it can
+	Held        string             // what keeps a case of it from starting, in a sentence; "" for nothing
 	PausedSince time.Time          // zero: it is not paused
 	Occurrences []store.Occurrence // newest first
 
@@ -139,6 +140,9 @@ func (e *Entry) Outlook() string {
 	}
 	if s.LastError != "" {
 		return fmt.Sprintf("It tries again at %s, which fails too unless the cause of the last failure is mended, %s", first, then)
+	}
+	if e.Held != "" {
+		return fmt.Sprintf("It creates a case of the route %s at %s, %s The case does not start then. %s", s.Route, first, then, e.Held)
 	}
 	return fmt.Sprintf("It starts a case of the route %s at %s, %s", s.Route, first, then)
 }
