@@ -17,9 +17,17 @@ func TestNewestCasesFollowChanges(t *testing.T) {
 	w := newWorld(t)
 	w.as("admin").mustPutRoute("desk", routeDesk)
 	queries := []engine.NewestQuery{
-		{Limit: 50}, {Limit: 50, Query: "fir"}, {Limit: 50, Query: "2"}, {Limit: 50, Query: "o", Best: 2}, {Limit: 2},
-		{Limit: 50, Status: "open"}, {Limit: 50, Lives: []machine.Life{machine.Suspended}}, {Limit: 50, Lives: []machine.Life{machine.Completed}},
-		{Limit: 50, Archived: true}, {Limit: 50, Route: "desk"}, {Limit: 50, Context: "mine"},
+		{Limit: 50},
+		{Limit: 50, Query: "fir"},
+		{Limit: 50, Query: "2"},
+		{Limit: 50, Query: "o", Best: 2},
+		{Limit: 2},
+		{Limit: 50, Status: "open"},
+		{Limit: 50, Lives: []machine.Life{machine.Suspended}},
+		{Limit: 50, Lives: []machine.Life{machine.Completed}},
+		{Limit: 50, Archived: true},
+		{Limit: 50, Route: "desk"},
+		{Limit: 50, Context: "mine"},
 	}
 	look := func() (said []string) {
 		t.Helper()

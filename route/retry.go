@@ -38,8 +38,9 @@ func retryKinds(verb Verb) []string {
 		return []string{"status", "timeout", "network"}
 	case StepMail:
 		return []string{"timeout", "network"}
+	default:
+		return []string{"exit", "timeout", "signal", "status", "network", RetryInterrupted}
 	}
-	return []string{"exit", "timeout", "signal", "status", "network", RetryInterrupted}
 }
 
 // retry reads when a step is tried again, nil for what its verb has by itself.

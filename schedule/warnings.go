@@ -34,7 +34,7 @@ func (e *Entry) unfilledLabels() (warnings []string) {
 	of := func(where, text string) {
 		for _, ref := range label.References(text) {
 			_, there := dict.Get(ref.Key)
-			why := ""
+			var why string
 			switch {
 			case !ref.Known:
 				why = label.Mistake(ref.Written)

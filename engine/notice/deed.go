@@ -65,7 +65,7 @@ func (n *Notice) deedSentence() string {
 func (n *Notice) deedMail(p *Person) *machine.Mail {
 	d := n.Deed
 	l := &letter{Subject: n.Sentence(p), Detail: d.Said}
-	thread := ""
+	var thread string
 	if d.Held != nil {
 		thread = "hold " + d.Held.Hold
 		n.heldLetter(l, p)
