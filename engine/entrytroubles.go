@@ -47,12 +47,18 @@ func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *sche
 		return nil, err
 	}
 	for i := range rows {
+		if rows[i].Name == troubleSkipped && over.end != notice.EndDeleted {
+			continue // a case that comes to be does not make up for an instant that was skipped
+		}
 		told, err := readTrouble(&rows[i])
 		if err != nil {
 			return nil, err
 		}
 		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {
 			return nil, err
+		}
+		if rows[i].Name == troubleSkipped {
+			continue
 		}
 		n := told.notice(notice.KindMended, over.at)
 		n.Entry, n.Trouble.Over = noticeEntry(stored, entry), over.end
@@ -68,6 +74,9 @@ func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *sche
 // tellEntryAgain tells people again that a schedule entry could not create its
 // cases, unless somebody has paused it.
 func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble, now time.Time) error {
+	if row.Name == troubleSkipped {
+		return (&skips{e, tx}).again(row, told, now)
+	}
 	stored, err := store.OrNil(tx.Entries().Get(row.Entry))
 	if err != nil {
 		return err

@@ -30,8 +30,11 @@ const (
 	OutcomeBackfilled = "backfilled"
 )
 
-// reasonExcluded is why an instant is skipped that its entry excludes.
-const reasonExcluded = "excluded"
+// Why an instant is skipped that its entry excludes, and one that was missed.
+const (
+	reasonExcluded = "excluded"
+	reasonMissed   = "misfire: missed by more than the grace"
+)
 
 // loadedEntry is a stored schedule entry with what its row says.
 type loadedEntry struct {
@@ -83,6 +86,9 @@ func (e *Schedules) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next tim
 		return time.Time{}, false, errs.New(errs.Internal, "The schedule entry %s is due, but has no instant.", stored.UUID)
 	}
 	if err := passOver(tx, stored, entry, f.step, now); err != nil {
+		return time.Time{}, false, err
+	}
+	if err := (&skips{e.decider, tx}).missed(f, now); err != nil {
 		return time.Time{}, false, err
 	}
 	became := ChangeSkipped
@@ -172,7 +178,7 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 			case of.excluded:
 				o.Reason = reasonExcluded
 			case instant.After(entry.Modified):
-				o.Reason = "misfire: missed by more than the grace"
+				o.Reason = reasonMissed
 			default:
 				o.Reason = "paused: missed while the entry was paused"
 			}
@@ -194,7 +200,8 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (again bool, err error) {
 	stored, entry, trouble := f.row, f.entry, f.cause
 	record := tx.Write().Entries().InsertOccurrence
-	if o.Outcome == OutcomeBackfilled {
+	answered := o.Outcome == OutcomeBackfilled // somebody waits for it, and is told by the answer
+	if answered {
 		record = tx.Write().Entries().RedoOccurrence
 	}
 	var c *caseChange
@@ -228,6 +235,11 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 	}
 	if err != nil {
 		return false, err
+	}
+	if over.skip != "" && !answered {
+		if err := (&skips{e.decider, tx}).add(&f.loadedEntry, skippedInstant{o.Instant, o.Reason, o.FiredAt}); err != nil {
+			return false, err
+		}
 	}
 	if trouble != nil {
 		failure := &notice.Notice{

@@ -34,6 +34,8 @@ func (n *Notice) firing(p *Person) string {
 		return fmt.Sprintf("The schedule entry %q has started a case again. It had failed since %s:", title, p.When(t.Since))
 	case t.What == WhatPaused:
 		return fmt.Sprintf("The schedule entry %q was paused%s at %s, and starts no cases:", title, byWhom(t.By), p.When(t.Since))
+	case t.What == WhatSkipped:
+		return fmt.Sprintf("The schedule entry %q has started no case for its instant %s:", title, p.When(t.Instant))
 	case t.Again:
 		return fmt.Sprintf("The schedule entry %q has not started a case since %s:", title, p.When(t.Since))
 	}
@@ -44,6 +46,9 @@ func (n *Notice) firing(p *Person) string {
 func (n *Notice) prospect() string {
 	if n.Trouble.What == WhatPaused {
 		return "It goes on when what it needs is there again and somebody resumes it, on its page or by saving {\"do\": \"resume\"} to it on the drive. Delete it if it is not needed any more."
+	}
+	if n.Trouble.What == WhatSkipped {
+		return "That is what the entry asks for by its misfire and overlap, and it goes on with its next instant. Its history has all that were skipped. For a case in place of those, save {\"do\": \"backfill\"} with from and to, or {\"do\": \"trigger\"}, to the entry on the drive. You are told of the first of a day."
 	}
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."

@@ -21,11 +21,12 @@ const (
 	WhatSlow      What = "slow"         // a case of a schedule entry takes longer than usual
 	WhatHandler   What = "handler"      // steps of a handler failed and were undone, and the case goes on
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
+	WhatSkipped   What = "skipped"      // a schedule entry has passed over an instant, as its policies ask for
 )
 
 // Kind returns the kind of notice that tells of it.
 func (w What) Kind() Kind {
-	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow {
+	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow || w == WhatSkipped {
 		return KindOverdue
 	}
 	return KindFailure
@@ -70,6 +71,8 @@ func (t *Trouble) open(title string) string {
 		return "Takes longer than usual: " + title
 	case WhatPaused:
 		return "Paused: " + title
+	case WhatSkipped:
+		return "Skipped: " + title + ": " + t.Text
 	case WhatFailed, WhatHandler:
 	}
 	return "Failed: " + title + ": " + t.Text
