@@ -170,7 +170,7 @@ func TestUpcomingGolden(t *testing.T) {
 	}
 	id := sam.startCase(`{"route": "timed", "title": "Ümläute; and, more"}`)
 	uuids = append(uuids, unquote(sam.caseForm(id).get("guid")))
-	text := string(sam.feed().Form)
+	text := strings.ReplaceAll(string(sam.feed().Form), "\r\n ", "") // a UUID may go on in the next line
 	for i, uuid := range uuids {
 		text = strings.ReplaceAll(text, uuid, strings.Repeat(string('a'+rune(i)), 32))
 	}
