@@ -175,29 +175,28 @@ func TestCutCommit(t *testing.T) {
 	}
 }
 
-// TestDatabaseSettings: what is wrong with --db is said before anything begins, with exit
-// code 2 or 78, and no password is in what is said.
+// TestDatabaseSettings: what is wrong with --db is said before anything begins, with the
+// exit code of a wrong setting, and no password is in what is said.
 func TestDatabaseSettings(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
 	missing := strings.Replace(address, "?", "-nothing?", 1)
 	for _, tt := range []struct {
 		args []string
-		code int
 		want string
 	}{
-		{[]string{"--db", "postgres://u:secret-word@h/d"}, 2, "has a password in it"},
-		{[]string{"--db", "mysql://u:secret-word@h/d"}, 2, "begins with postgres://"},
-		{[]string{"--node", "n"}, 2, "--db is missing"},
-		{[]string{"--db", address, "--db-direct", "postgres://u:secret-word@h/d"}, 2, "--db-direct: "},
-		{[]string{"--db-direct", address}, 2, "--db is missing"},
-		{[]string{"--db", address, "--backup-to", "/tmp"}, 2, "pg_dump"},
-		{[]string{"--db", address, "--db-password-file", "/nothing"}, 2, "--db-password-file"},
-		{[]string{"--db", missing}, exitConfig, "createdb"},
+		{[]string{"--db", "postgres://u:secret-word@h/d"}, "has a password in it"},
+		{[]string{"--db", "mysql://u:secret-word@h/d"}, "begins with postgres://"},
+		{[]string{"--node", "n"}, "--db is missing"},
+		{[]string{"--db", address, "--db-direct", "postgres://u:secret-word@h/d"}, "--db-direct: "},
+		{[]string{"--db-direct", address}, "--db is missing"},
+		{[]string{"--db", address, "--backup-to", "/tmp"}, "pg_dump"},
+		{[]string{"--db", address, "--db-password-file", "/nothing"}, "--db-password-file"},
+		{[]string{"--db", missing}, "createdb"},
 	} {
 		var out bytes.Buffer
 		code := run(t.Context(), append([]string{"serve", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, tt.args...), nil, &out, &out)
-		if code != tt.code || !strings.Contains(out.String(), tt.want) || strings.Contains(out.String(), "secret-word") {
+		if code != exitConfig || !strings.Contains(out.String(), tt.want) || strings.Contains(out.String(), "secret-word") {
 			t.Errorf("%q: exit code %d\n%s", tt.args, code, &out)
 		}
 	}
