@@ -24,6 +24,7 @@ type skips struct {
 type skippedInstant struct {
 	at     time.Time
 	reason string
+	ended  bool      // it was the last of the entry
 	now    time.Time // when that was found
 }
 
@@ -36,7 +37,7 @@ func (e *skips) missed(f *firing, now time.Time) error {
 	}
 	for _, instant := range slices.Backward(f.step.Skipped) {
 		if instant.After(f.entry.Modified) {
-			return e.add(&f.loadedEntry, skippedInstant{instant, reasonMissed, now})
+			return e.add(&f.loadedEntry, skippedInstant{instant, reasonMissed, f.step.Ended, now})
 		}
 	}
 	return nil
@@ -66,7 +67,7 @@ func (e *skips) add(l *loadedEntry, skipped skippedInstant) error {
 	if _, err := e.addTrouble(e.tx, row); err != nil {
 		return err
 	}
-	return e.tellOf(l, told, skipped.now)
+	return e.tellOf(l, told, skipped)
 }
 
 // again tells people of the latest instant that an entry has passed over since they were
@@ -88,11 +89,11 @@ func (e *skips) again(row *store.Trouble, told *trouble, now time.Time) error {
 	if err := e.tx.Write().Troubles().Update(row); err != nil {
 		return err
 	}
-	return e.tellOf(&loadedEntry{stored, entry}, told, now)
+	return e.tellOf(&loadedEntry{stored, entry}, told, skippedInstant{now: now})
 }
 
-func (e *skips) tellOf(l *loadedEntry, told *trouble, now time.Time) error {
-	n := told.notice(told.What.Kind(), now)
-	n.Entry, n.People = noticeEntry(l.row, l.entry), e.concernedByEntry(l.row)
-	return e.tell(e.tx, n, e.postLoose(e.tx, now))
+func (e *skips) tellOf(l *loadedEntry, told *trouble, skipped skippedInstant) error {
+	n := told.notice(told.What.Kind(), skipped.now)
+	n.Entry, n.People, n.Trouble.Ended = noticeEntry(l.row, l.entry), e.concernedByEntry(l.row), skipped.ended
+	return e.tell(e.tx, n, e.postLoose(e.tx, skipped.now))
 }

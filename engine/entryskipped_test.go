@@ -55,6 +55,13 @@ actions: {begin: {trigger: init}, finish: {in: [open], role: clerk, to: done}}
 		w.off("2012-11-09T16:30:00Z")
 		same(t, "one of three", skipped(w), []string{"09 16:30 Skipped: Skips: misfire: missed by more than the grace"})
 	})
+	t.Run("the last", func(t *testing.T) {
+		t.Parallel()
+		w, letters, _ := deedsWorld(t)
+		w.as("ann").mustPutEntry("once.json", `{"type": "simple", "date": "2012-11-09T13:00", "route": "desk", "title": "Once", "misfire": "skip"}`)
+		w.off("2012-11-09T13:30:00Z")
+		wantsMail(t, "ann", letters("ann@example.org"), "Skipped: Once: misfire: missed by more than the grace", "That was its last instant, and it has ended.")
+	})
 	t.Run("paused", func(t *testing.T) {
 		t.Parallel()
 		w := newDesk(t)

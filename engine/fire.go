@@ -237,7 +237,7 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		return false, err
 	}
 	if over.skip != "" && !answered {
-		if err := (&skips{e.decider, tx}).add(&f.loadedEntry, skippedInstant{o.Instant, o.Reason, o.FiredAt}); err != nil {
+		if err := (&skips{e.decider, tx}).add(&f.loadedEntry, skippedInstant{o.Instant, o.Reason, f.step.Ended, o.FiredAt}); err != nil {
 			return false, err
 		}
 	}

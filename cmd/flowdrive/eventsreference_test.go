@@ -37,7 +37,7 @@ func (r *reference) events() string {
 	say("A person can have several reasons to be told; the first of these counts.")
 	r.words(events, "why", machine.constants("Reason"))
 	say("### What a service is told")
-	say("A webhook without a template gets a JSON document, in the form that Standard Webhooks recommends. `type` begins with `case`, `entry`, `hook`, `destination` or `server`. After a point comes `task-offered`, `task-reminded`, `changed`, `overdue`, `failed` or `mended`; of a case that has ended comes how: `case.completed`, `case.canceled`, `case.failed`.")
+	say("A webhook without a template gets a JSON document, in the form that Standard Webhooks recommends. `type` begins with `case`, `schedule`, `hook`, `destination` or `server`. After a point comes `task-offered`, `task-reminded`, `changed`, `overdue`, `failed` or `mended`; of a case that has ended comes how: `case.completed`, `case.canceled`, `case.failed`.")
 	for _, name := range []string{"Payload", "Data", "CaseData", "EntryData", "HookData", "DestinationData", "ServerData", "ActData", "TaskData", "PersonData", "TroubleData"} {
 		say("#### %s", payloadTitles[name])
 		r.words(events, "field", notice.fields(name))

@@ -47,7 +47,7 @@ func (n *Notice) prospect() string {
 	if n.Trouble.What == WhatPaused {
 		return "It goes on when what it needs is there again and somebody resumes it, on its page or by saving {\"do\": \"resume\"} to it on the drive. Delete it if it is not needed any more."
 	}
-	if n.Trouble.What == WhatSkipped {
+	if n.Trouble.What == WhatSkipped && !n.Trouble.Ended {
 		return "That is what the entry asks for by its misfire and overlap, and it goes on with its next instant. Its history has all that were skipped. For a case in place of those, save {\"do\": \"backfill\"} with from and to, or {\"do\": \"trigger\"}, to the entry on the drive. You are told of the first of a day."
 	}
 	if n.Trouble.Ended {
