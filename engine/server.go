@@ -37,10 +37,11 @@ const (
 	ServerDatabase    ServerPart = "database"
 	ServerDisk        ServerPart = "disk"
 	ServerHeartbeat   ServerPart = "heartbeat"
+	ServerSettings    ServerPart = "settings"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat}
+	return []ServerPart{ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerSettings}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -55,6 +56,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then.", Over: "The server can store again"}
 	case ServerHeartbeat:
 		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true.", Over: "The service has taken a sign of life of the server"}
+	case ServerSettings:
+		return &notice.Server{Name: string(p), Title: "the settings", Hint: "Those from before still count, but the server would not start with these. Correct them, and have them read again by systemctl reload flowdrive or the signal HUP. flowdrive config check says all that is wrong with them.", Over: "The settings were read and can be used"}
 	case ServerDatabase:
 	}
 	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk.", Over: "The server was stopped in good order since, and has started again"}

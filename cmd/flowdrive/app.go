@@ -162,6 +162,7 @@ func (a *app) open(ctx context.Context) error {
 		},
 	})
 	a.told.engine = a.engine
+	a.told.note(engine.ServerSettings, "") // it starts with those that there are
 	a.disk.tell = func(what string) { a.told.note(engine.ServerDisk, what) }
 	if a.heart, err = a.newHeartbeat(); err != nil {
 		return err

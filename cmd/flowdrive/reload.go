@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"flowdrive/engine"
 	"flowdrive/internal/document"
 )
 
@@ -109,12 +110,11 @@ func (a *app) apply(s *settings) error {
 }
 
 // reload reads the settings and the certificate again. If anything is wrong with them,
-// it says so in the log, and all stays as it is. Of the settings the level of the log,
+// it says so in the log and to administrators, and all stays as it is. Of the settings the level of the log,
 // the limits of requests and connections and the lists of what routes may reach change;
 // the log names the others, which count after a restart. It returns what came of it, in
 // one line for systemd.
 func (a *app) reload() (status string) {
-	const stays = "settings: what was read again is wrong; all stays as it was"
 	var s *settings
 	var changed []string
 	if a.reread != nil {
@@ -123,8 +123,7 @@ func (a *app) reload() (status string) {
 			for line := range strings.Lines(err.Error()) {
 				a.log.Error().Msg("settings: " + strings.TrimRight(line, "\n"))
 			}
-			a.log.Error().Msg(stays)
-			return notReloaded(err)
+			return a.refuseSettings(err)
 		}
 	}
 	if a.certificate != nil {
@@ -135,9 +134,10 @@ func (a *app) reload() (status string) {
 	}
 	if s != nil {
 		if err := a.apply(s); err != nil {
-			a.log.Error().Err(err).Msg(stays)
-			return notReloaded(err)
+			a.log.Error().Msg("settings: " + err.Error())
+			return a.refuseSettings(err)
 		}
+		a.told.note(engine.ServerSettings, "")
 		changed = slices.DeleteFunc(changed, countsAtOnce)
 	}
 	said := a.log.Info().Bool("certificate", a.certificate != nil)
@@ -149,10 +149,20 @@ func (a *app) reload() (status string) {
 	return status
 }
 
+// refuseSettings leaves all as it is, as settings that were read again are wrong, and has
+// administrators told. It returns what notReloaded says.
+func (a *app) refuseSettings(err error) string {
+	a.log.Error().Msg("settings: what was read again is wrong; all stays as it was")
+	a.told.note(engine.ServerSettings, "they were read again, and cannot be used: "+firstLine(err))
+	return notReloaded(err)
+}
+
 // notReloaded says in one line that the settings from before go on to count, and why.
-func notReloaded(err error) string {
+func notReloaded(err error) string { return "Reload failed, all stays as it was: " + firstLine(err) }
+
+func firstLine(err error) string {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	return "Reload failed, all stays as it was: " + first
+	return first
 }
 
 // reloadOn reloads whenever a signal comes, until ctx ends.

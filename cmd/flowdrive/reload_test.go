@@ -70,7 +70,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	a := &app{log: zerolog.New(&log), certificate: certificate}
+	a := &app{log: zerolog.New(&log), certificate: certificate, told: newServerWatch(zerolog.Nop())}
 	serial := func() int64 {
 		pair, err := certificate.TLSConfig().GetCertificate(nil)
 		if err != nil {

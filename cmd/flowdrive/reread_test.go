@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
+
+	"flowdrive/engine"
 )
 
 // TestRereadSettings: what is given on the command line stays, the rest is read anew, and
@@ -35,7 +37,7 @@ func TestRereadSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	a := &app{level: newLogLevel(zerolog.ErrorLevel)}
+	a := &app{level: newLogLevel(zerolog.ErrorLevel), told: newServerWatch(zerolog.Nop())}
 	a.log = newLogger(&log, a.level)
 	a.reread = func() (*settings, []string, error) { return reread(cmd) }
 
@@ -57,10 +59,16 @@ func TestRereadSettings(t *testing.T) {
 	if text := log.String(); strings.Contains(text, "too early") || !strings.Contains(text, "told now") || !strings.Contains(text, `"after_a_restart":["secrets","trusted-proxy"]`) {
 		t.Errorf("the log: %s", text)
 	}
+	if got := <-a.told.parts; got != (part{engine.ServerSettings, ""}) {
+		t.Errorf("administrators are told %v", got)
+	}
 	log.Reset()
 	write("log-level: loud\ntrusted-proxy: [here]\n")
 	a.reload()
 	a.log.Debug().Msg("still told")
+	if got := <-a.told.parts; got.of != engine.ServerSettings || !strings.Contains(got.text, "flowdrive.yaml:2:16: --trusted-proxy: ") {
+		t.Errorf("administrators are told %v", got)
+	}
 	for _, want := range []string{"flowdrive.yaml:1:12: --log-level: ", "flowdrive.yaml:2:16: --trusted-proxy: ", "all stays as it was", "still told"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not have %q: %s", want, &log)
