@@ -199,7 +199,7 @@ func TestCrash(t *testing.T) {
 }
 
 // Whatever is decided finds that something moved, again and again: it is
-// decided anew, and done.
+// decided again, and done.
 func TestStaleDecisions(t *testing.T) {
 	t.Parallel()
 	disturb := func(w *world, id int64, op string, n int) {
@@ -311,7 +311,7 @@ func TestCrashOfAFiring(t *testing.T) {
 }
 
 // TestFiringThatDoesNotComeOut: what a store that writes later could not write is fired again,
-// and is no failure of its entry.
+// and is not a failure of its entry.
 func TestFiringThatDoesNotComeOut(t *testing.T) {
 	t.Parallel()
 	s := &spy{}

@@ -431,7 +431,7 @@ actions:
 	p := &play{t: t, r: r, c: seed(), now: startOfTests(), messages: map[string][]byte{}}
 	p.c.Xattrs = label.Dict{{Key: "amount", Value: label.Text("")}}
 	if err := p.event(Create{MayLack: true}); err != nil || !p.c.IsDraft() {
-		t.Errorf("a file with an empty text is no draft: %v", err)
+		t.Errorf("a file with an empty text is not a draft: %v", err)
 	}
 	p = &play{t: t, r: r, c: seed(), now: startOfTests(), messages: map[string][]byte{}}
 	p.c.Xattrs = label.Dict{{Key: "amount", Value: label.Value{Kind: document.Number, Text: "1"}}}

@@ -321,7 +321,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 }
 
 // entryFile returns the name of the file of an entry, with the ending of its form if it has
-// none: without an ending it is no name.
+// none: without an ending it is not a name.
 func entryFile(name string, document []byte) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".json", ".yaml", ".yml":
