@@ -24,17 +24,7 @@ func (e *Scenarios) KeepScenario(ctx context.Context, req Request, name string, 
 			return nil, err
 		}
 		if at.route == nil || at.stored != nil && !at.waits() && at.stored.YAML == yaml && bytes.Equal(at.stored.Source, body) {
-			next, err := e.readScenario(r, req, name, given) // it waits anyway, or is in force already
-			if err != nil {
-				return nil, err
-			}
-			return func(tx store.Tx) (*Outcome, error) {
-				out, err := e.writeScenario(ctx, tx, req, next)
-				if err != nil {
-					return nil, err
-				}
-				return out, e.Finish(tx, req, out)
-			}, nil
+			return e.putScenario(ctx, r, req, name, given) // it waits anyway, or is in force already
 		}
 		next, err := e.readKept(r, req, at, given)
 		if err != nil {

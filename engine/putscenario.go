@@ -22,18 +22,23 @@ import (
 // many scenarios that wait.
 func (e *Scenarios) PutScenario(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		next, err := e.readScenario(r, req, name, scenarioText{yaml, body})
+		return e.putScenario(ctx, r, req, name, scenarioText{yaml, body})
+	})
+}
+
+// putScenario decides on a PUT of a scenario.
+func (e *Scenarios) putScenario(ctx context.Context, r store.Reader, req Request, name string, given scenarioText) (change.Apply[*Outcome], error) {
+	next, err := e.readScenario(r, req, name, given)
+	if err != nil {
+		return nil, err
+	}
+	return func(tx store.Tx) (*Outcome, error) {
+		out, err := e.writeScenario(ctx, tx, req, next)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) (*Outcome, error) {
-			out, err := e.writeScenario(ctx, tx, req, next)
-			if err != nil {
-				return nil, err
-			}
-			return out, e.Finish(tx, req, out)
-		}, nil
-	})
+		return out, e.Finish(tx, req, out)
+	}, nil
 }
 
 // scenarioText is the document of a scenario.
