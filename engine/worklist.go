@@ -285,7 +285,7 @@ func (e *decider) shared(c *caseChange, had []machine.Share) {
 		return
 	}
 	if c.row.Had = e.shares(had); len(c.row.Had) < len(had) {
-		c.row.Had = nil // a name that is nobody's now was somebody's: whoever is not named any more goes
+		c.row.Had = nil // a name that is nobody's now was somebody's: who is not named any more goes
 	}
 }
 

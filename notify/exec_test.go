@@ -192,7 +192,7 @@ func TestExecGroup(t *testing.T) {
 			if _, err := strconv.Atoi(pid); err != nil {
 				t.Fatalf("got %q", told)
 			}
-			// A process that was killed takes a moment to end. Whoever takes on orphans may
+			// A process that was killed takes a moment to end. The process that takes on orphans may
 			// not have looked at it yet: it is a zombie, whose command line is empty, or gone.
 			for {
 				if line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")); err != nil || !strings.Contains(string(line), "600") {

@@ -59,7 +59,7 @@ func TestKilledServerLeavesNoProcess(t *testing.T) {
 	}
 	_ = server.Wait() // that it was killed is meant
 	for _, pid := range pids {
-		// Whoever takes on orphans may not have looked at it yet: it is a zombie then, whose
+		// The process that takes on orphans may not have looked at it yet: it is a zombie then, whose
 		// command line is empty, or gone.
 		for {
 			if line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")); err != nil || !strings.Contains(string(line), "86400") {

@@ -121,8 +121,8 @@ type Tx interface {
 	AfterCommit(f func())
 }
 
-// ErrAgain says that what a unit wrote later did not come out as it was decided. Whoever decides
-// again, and asks, is told how.
+// ErrAgain says that what a unit wrote later did not come out as it was decided. Code that decides
+// again looks for it; a person who meets it is told to try again.
 var ErrAgain = errs.New(errs.Unavailable, "Something else was stored at the same moment; try again.")
 
 // OrNil turns errs.NotFound into nil.

@@ -161,7 +161,7 @@ func flowFourEyes(t *testing.T, s *stage) {
 	}
 }
 
-// flowTimer: the date of a timer is taken away and set again; what is no date is told at
+// flowTimer: the date of a timer is taken away and set again; what is not a date is told at
 // the field, with what is one.
 func flowTimer(t *testing.T, s *stage) {
 	id := s.start(t, "bob", `{"route": "expense", "title": "Flow fifteen", "xattrDict": {"amount": 1240}}`)
@@ -185,7 +185,7 @@ func flowTimer(t *testing.T, s *stage) {
 	w.expect("422")
 	set("next friday")
 	if fault, hint := w.text("#a-fault"), w.text("#a-hint"); fault == "" || !strings.Contains(fault+hint, "P3D") {
-		t.Errorf("of what is no date the field says %q, and %q", fault, hint)
+		t.Errorf("of what is not a date the field says %q, and %q", fault, hint)
 	}
 	if got := eval[string](w, `document.querySelector("#a-limit").value`); got != "next friday" {
 		t.Errorf("of what was typed there is %q", got)

@@ -6,7 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // guard waits until the server, which has started this process, has ended, and ends all
@@ -16,7 +17,7 @@ func guard(clan Clan, server int) error {
 	// What is to stop the server may be sent to all of its processes: this one is there until
 	// the server has stopped.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
-	end, err := openProcess(server)
+	end, err := unix.PidfdOpen(server, 0) // which tells the process from later ones of its number
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("watch process %d: %w", server, err)
 	}
@@ -28,33 +29,12 @@ func guard(clan Clan, server int) error {
 	return killFamilies(clan.Family(0), clan.Family(sizeOfClan-1))
 }
 
-// openProcess is pidfd_open(2), which tells a process from later ones of its number.
-func openProcess(pid int) (int, error) {
-	const pidfdOpen = 434 // on all architectures
-	fd, _, errno := syscall.Syscall(pidfdOpen, uintptr(pid), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(fd), nil
-}
-
-// awaitEnd waits until the process has ended, and what it has started been told so.
+// awaitEnd waits until the process has ended.
 func awaitEnd(process int) error {
-	fds := [1]struct {
-		fd              int32
-		events, revents int16
-	}{{fd: int32(process), events: 1}} // POLLIN
+	fds := []unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), 1, 0, 0, 0, 0)
-		if errno == 0 || errno != syscall.EINTR {
-			return errnoOrNil(errno)
+		if _, err := unix.Poll(fds, -1); !errors.Is(err, unix.EINTR) {
+			return err
 		}
 	}
-}
-
-func errnoOrNil(errno syscall.Errno) error {
-	if errno == 0 {
-		return nil
-	}
-	return errno
 }

@@ -28,7 +28,7 @@ const (
 
 // narrow, wide and the others are widths of characters in parts of the font's size;
 // rounded up, so that no font of a reader's needs more. DejaVu Sans, which Linux shows
-// where there is no other, is the widest of those that are usual.
+// if there is no other font, is the widest of those that are usual.
 const (
 	thinWidth   = 0.34
 	narrowWidth = 0.42
