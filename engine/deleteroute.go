@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
-	"flowdrive/engine/notice"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -38,6 +36,9 @@ func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, forc
 				return err
 			}
 			if err := e.keepRoute(tx, req, stored); err != nil {
+				return err
+			}
+			if err := ending.tellPaused(e.decider, tx); err != nil {
 				return err
 			}
 			if err := e.leaveScenario(tx, req, stored); err != nil {
@@ -121,6 +122,7 @@ type ending struct {
 	entry   int64 // its Seq
 	cases   bool  // all of them were
 	entries bool
+	paused  []*heldOwner // who has to know of the entries that were paused
 }
 
 func newEnding(req Request) *ending {
@@ -196,7 +198,7 @@ func (n *ending) pause(e *Routes, tx store.Tx, stored *store.Route) error {
 		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
 		row.Modified = n.req.Now
 		if fired {
-			if err := n.tellPaused(e.decider, tx, loadedEntry{row, entry}); err != nil {
+			if err := (&pauses{e.decider, tx}).begin(n, loadedEntry{row, entry}); err != nil {
 				return err
 			}
 		}
@@ -206,17 +208,4 @@ func (n *ending) pause(e *Routes, tx store.Tx, stored *store.Route) error {
 	}
 	n.entries = len(rows) < endBatch
 	return nil
-}
-
-// tellPaused tells those who have to know of a schedule entry that it was paused, except
-// the user who deletes the route.
-func (n *ending) tellPaused(e *decider, tx store.Tx, of loadedEntry) error {
-	if !e.canNotify() {
-		return nil
-	}
-	by := n.req.By
-	trouble := &notice.Trouble{What: notice.WhatPaused, Text: of.entry.Note, Since: n.req.Now, By: e.callName(by.Name)}
-	told := &notice.Notice{Kind: trouble.What.Kind(), Time: n.req.Now, Entry: noticeEntry(of.row, of.entry), Trouble: trouble}
-	told.People = slices.DeleteFunc(e.concernedByEntry(of.row), func(p notice.Person) bool { return p.Name == by.Name })
-	return e.tell(tx, told, e.postLoose(tx, n.req.Now))
 }

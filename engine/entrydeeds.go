@@ -64,7 +64,12 @@ func (e *deeds) tellPause(req Request, was, now *store.Entry) error {
 	}
 	d := &notice.Deed{What: notice.DeedPaused, Actor: string(req.By.Name), Said: entry.Note, Next: now.Paused}
 	if now.Paused.IsZero() {
+		told, err := (&pauses{e.decider, e.tx}).resumed(loadedEntry{now, entry}, req.By.ID, req.Now)
+		if err != nil {
+			return err
+		}
 		d = &notice.Deed{What: notice.DeedResumed, Actor: d.Actor, Said: entry.Note, Next: now.Due, Due: !now.Due.IsZero() && !now.Due.After(req.Now)}
+		return e.tellDeed(loadedEntry{now, entry}, d, req.Now, told...)
 	}
 	return e.tellDeed(loadedEntry{now, entry}, d, req.Now)
 }
@@ -96,7 +101,7 @@ func (e *deeds) tellHolds(req Request, h *store.Hold, before, after []store.Hold
 			owner.held.Hold, owner.held.About = h.Name, heldInWords(h)
 			n := &notice.Notice{
 				Kind: notice.KindAct, Time: req.Now, Links: e.links, People: []notice.Person{owner.person},
-				Deed: &notice.Deed{What: of.what, Actor: string(req.By.Name), By: e.callName(req.By.Name), Said: of.said, Held: &owner.held},
+				Deed: &notice.Deed{What: of.what, Actor: string(req.By.Name), By: e.callName(req.By.Name), Said: of.said, Held: (*notice.Held)(&owner.held)},
 			}
 			if err := e.mail(e.tx, n, &n.People[0], e.postLoose(e.tx, req.Now)); err != nil {
 				return err
@@ -120,8 +125,12 @@ func heldInWords(h *store.Hold) string {
 // heldOwner is somebody whose schedule entries a hold is about.
 type heldOwner struct {
 	person notice.Person
-	held   notice.Held
+	held   heldEntries
+	about  *notice.Notice // what the person is told of, if that is no hold
 }
+
+// heldEntries are the schedule entries of one person that start no cases.
+type heldEntries notice.Held
 
 // newlyHeld returns who gets mails and has schedule entries in force whose cases the
 // holds of to keep from starting, and those of from do not; but not the user of that name.
@@ -179,16 +188,11 @@ func (e *deeds) addHeld(owners []*heldOwner, row *store.Entry, but identity.Name
 		if at < 0 {
 			at, owners = len(owners), append(owners, &heldOwner{person: p})
 		}
-		held := &owners[at].held
-		if held.Count++; len(held.Entries) >= mostHeldListed {
-			continue
-		}
 		entry, err := e.readForm(row)
 		if err != nil {
 			return nil, err
 		}
-		told := noticeEntry(row, entry)
-		held.Entries = append(held.Entries, notice.HeldEntry{UUID: told.UUID, Title: told.Title, Next: row.Due})
+		owners[at].held.add(noticeEntry(row, entry), row.Due)
 	}
 	return owners, nil
 }

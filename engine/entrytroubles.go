@@ -47,28 +47,32 @@ func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *sche
 		return nil, err
 	}
 	for i := range rows {
-		if rows[i].Name == troubleSkipped && over.end != notice.EndDeleted {
-			continue // a case that comes to be does not make up for an instant that was skipped
+		if name := rows[i].Name; over.end != notice.EndDeleted && (name == troubleSkipped || name == troublePaused) {
+			continue // a case that comes to be does not make up for an instant that was skipped, nor resume the entry
 		}
-		told, err := readTrouble(&rows[i])
+		told, err := (&deeds{e, tx}).endTrouble(&rows[i], loadedEntry{stored, entry}, over)
 		if err != nil {
 			return nil, err
 		}
-		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {
-			return nil, err
-		}
-		if rows[i].Name == troubleSkipped {
-			continue
-		}
-		n := told.notice(notice.KindMended, over.at)
-		n.Entry, n.Trouble.Over = noticeEntry(stored, entry), over.end
-		n.People = e.toldButNot(told, over.by, n.Trouble)
-		if err := e.tell(tx, n, e.postLoose(tx, over.at)); err != nil {
-			return nil, err
-		}
-		people = append(people, n.People...)
+		people = append(people, told...)
 	}
 	return people, nil
+}
+
+// endTrouble forgets one thing that is wrong with a schedule entry, and tells people
+// as endEntryTroubles.
+func (e *deeds) endTrouble(row *store.Trouble, of loadedEntry, over entryOver) ([]notice.Person, error) {
+	told, err := readTrouble(row)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.tx.Write().Troubles().Delete(row.ID); err != nil || row.Name == troubleSkipped {
+		return nil, err
+	}
+	n := told.notice(notice.KindMended, over.at)
+	n.Entry, n.Trouble.Over = noticeEntry(of.row, of.entry), over.end
+	n.People = e.toldButNot(told, over.by, n.Trouble)
+	return n.People, e.tell(e.tx, n, e.postLoose(e.tx, over.at))
 }
 
 // tellEntryAgain tells people again that a schedule entry could not create its
@@ -76,6 +80,9 @@ func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *sche
 func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble, now time.Time) error {
 	if row.Name == troubleSkipped {
 		return (&skips{e, tx}).again(row, told, now)
+	}
+	if row.Name == troublePaused {
+		return (&pauses{e, tx}).again(row, told, now)
 	}
 	stored, err := store.OrNil(tx.Entries().Get(row.Entry))
 	if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 		name string
 		add  func(store.Reader, *store.Trouble, *status.Late) error
 	}
-	kinds := []kind{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troubleHook, l.lateHook}}
+	kinds := []kind{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troublePaused, l.latePaused}, {troubleHook, l.lateHook}}
 	for _, name := range hookRefusals() {
 		kinds = append(kinds, kind{name, l.lateRefusals})
 	}
@@ -111,14 +112,20 @@ func (l *statusLook) lateEntry(r store.Reader, row *store.Trouble, late *status.
 	if err != nil {
 		return err
 	}
+	return l.addEntry(r, stored, late, status.Other{Since: told.Since, Text: cmp.Or(entry.LastError, told.Text)})
+}
+
+// addEntry adds a schedule entry with which something is wrong.
+func (l *statusLook) addEntry(r store.Reader, stored *store.Entry, late *status.Late, o status.Other) error {
+	entry, err := l.readForm(stored)
+	if err != nil {
+		return err
+	}
 	names, err := l.entryNames(r, []store.Entry{*stored})
 	if err != nil {
 		return err
 	}
-	o := status.Other{Kind: status.OtherEntry, Name: names[stored.UUID], Title: entry.Title, Path: "/schedule/" + stored.UUID.String(), Since: told.Since, Text: told.Text}
-	if entry.LastError != "" {
-		o.Text = entry.LastError
-	}
+	o.Kind, o.Name, o.Title, o.Path = status.OtherEntry, names[stored.UUID], entry.Title, "/schedule/"+stored.UUID.String()
 	late.Others = append(late.Others, o)
 	return nil
 }

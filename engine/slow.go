@@ -137,7 +137,9 @@ func (t *notifier) slowBefore() (*likeBefore, error) {
 
 // untold reports whether nobody was told of a trouble: it may not come to pass, or another
 // one was told of instead.
-func (t *trouble) untold() bool { return t.Gone || t.Like != nil || t.Usual != nil && t.Usual.Waits }
+func (t *trouble) untold() bool {
+	return t.Gone || t.Like != nil || t.isQuiet() && len(t.Told) == 0 || t.Usual != nil && t.Usual.Waits
+}
 
 // failsInstead reports whether people are told of the change that the case has failed.
 func (c *caseChange) failsInstead() bool {

@@ -172,6 +172,10 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 	if err != nil {
 		return nil, err
 	}
+	suspended, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: len(administered) == 0, State: string(machine.Suspended), Limit: mostLateCases})
+	if err != nil {
+		return nil, err
+	}
 	err = l.Store.View(ctx, func(r store.Reader) error {
 		lists := machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
 		filter := store.TaskFilter{Lists: lists, Parties: access.WithContexts(l.by, l.rights.Represented(l.by)), Routes: administered, Limit: mostLateCases}
@@ -202,6 +206,11 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 				item.Text = c.Warnings[n-1].Text
 			}
 			late.Items = append(late.Items, item)
+		}
+		for i := range suspended {
+			if err := l.lateSuspended(r, suspended[i].Seq, late); err != nil {
+				return err
+			}
 		}
 		return l.lateElsewhere(r, late)
 	})

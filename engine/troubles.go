@@ -98,7 +98,7 @@ func (c *caseChange) open() (out []named) {
 			out = append(out, named{troubleTimer + o.Name, trouble{What: notice.WhatOverdue, Word: o.Word, Text: o.Text, Task: o.Action, Holders: o.Holders}})
 		}
 	}
-	return append(out, c.unstaffedSince()...)
+	return slices.Concat(out, c.unstaffedSince(), c.suspension())
 }
 
 func isEscalated(c *machine.Case, action string) bool {
@@ -137,6 +137,9 @@ func (c *caseChange) over() (over map[string]notice.End, all bool) {
 	}
 	if c.after.ScheduleUUID != "" && c.after.Life.Ended() && !c.was.Life.Ended() {
 		over[troubleSlow] = notice.EndMended
+	}
+	if isLeftSuspended(c.was) && !isLeftSuspended(c.after) {
+		over[troubleSuspended] = notice.EndMended
 	}
 	after := machine.OverdueTimers(c.after, c.route)
 	for _, o := range machine.OverdueTimers(c.was, c.route) {
@@ -197,7 +200,7 @@ func (t *notifier) beginTrouble(n named) error {
 	if n.Like, err = t.toldBefore(&n); err != nil {
 		return err
 	}
-	if n.Like == nil {
+	if n.Like == nil && !n.isQuiet() {
 		n.addTold(t.accounts.Table(), people)
 	}
 	row := &store.Trouble{CaseID: t.change.row.ID, Name: n.name, Due: againAt(now), Data: document.Line(&n.trouble)}
@@ -214,7 +217,7 @@ func (t *notifier) beginTrouble(n named) error {
 	if n.What == notice.WhatFailed {
 		t.tellInstead(told)
 	}
-	if n.Like == nil {
+	if n.Like == nil && !n.isQuiet() {
 		t.notices = append(t.notices, told)
 	}
 	return nil

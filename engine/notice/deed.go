@@ -39,6 +39,28 @@ type Held struct {
 	Count   int         // all of them
 }
 
+// title names the entries in a subject.
+func (h *Held) title() string {
+	title := h.Entries[0].Title
+	switch h.Count {
+	case 1:
+		return title
+	case 2:
+		return title + " and another schedule entry"
+	}
+	return fmt.Sprintf("%s and %d other schedule entries", title, h.Count-1)
+}
+
+// list adds the entries to a letter, and how many there are beside those that are listed.
+func (h *Held) list(l *letter, next func(*HeldEntry) string) {
+	for i := range h.Entries {
+		l.Facts = append(l.Facts, machine.Fact{Title: h.Entries[i].Title, Text: next(&h.Entries[i])})
+	}
+	if more := h.Count - len(h.Entries); more > 0 {
+		l.Closing = append([]string{fmt.Sprintf("And %d more.", more)}, l.Closing...)
+	}
+}
+
 // HeldEntry is a schedule entry whose cases are held back.
 type HeldEntry struct {
 	UUID, Title string
@@ -48,15 +70,7 @@ type HeldEntry struct {
 // deedSentence says in a line what was done.
 func (n *Notice) deedSentence() string {
 	if h := n.Deed.Held; h != nil {
-		title := h.Entries[0].Title
-		switch h.Count {
-		case 1:
-		case 2:
-			title += " and another schedule entry"
-		default:
-			title += fmt.Sprintf(" and %d other schedule entries", h.Count-1)
-		}
-		return string(n.Deed.What) + ": " + title
+		return string(n.Deed.What) + ": " + h.title()
 	}
 	return string(n.Deed.What) + ": " + n.Entry.Title
 }
@@ -120,12 +134,7 @@ func (n *Notice) heldLetter(l *letter, p *Person) {
 		l.Opening = fmt.Sprintf("%s is held back%s: its cases are created and do not start. %s:", upperFirst(d.Held.About), byWhom(d.By), entry)
 		l.Closing = append(l.Closing, "Its cases are queued at their instants, and start when an administrator of the server ends this. You are told when that is.")
 	}
-	for _, e := range d.Held.Entries {
-		l.Facts = append(l.Facts, machine.Fact{Title: e.Title, Text: "fires next at " + p.When(e.Next)})
-	}
-	if more := d.Held.Count - len(d.Held.Entries); more > 0 {
-		l.Closing = append([]string{fmt.Sprintf("And %d more.", more)}, l.Closing...)
-	}
+	d.Held.list(l, func(e *HeldEntry) string { return "fires next at " + p.When(e.Next) })
 	if d.Held.Count == 1 {
 		l.link("The entry", n.Links.Entry(d.Held.Entries[0].UUID))
 	}

@@ -17,6 +17,15 @@ func (n *Notice) entryMail(p *Person) *machine.Mail {
 	} else {
 		l.link("On the drive", n.Links.EntryFile(e.UUID))
 	}
+	if together := n.Trouble.Entries; together != nil && together.Count > 1 {
+		l.Links = nil
+		together.list(l, func(e *HeldEntry) string {
+			if e.Next.IsZero() {
+				return n.Links.Entry(e.UUID)
+			}
+			return "would have fired next at " + p.When(e.Next) + ", " + n.Links.Entry(e.UUID)
+		})
+	}
 	if n.Kind != KindMended {
 		l.Closing = append(l.Closing, n.prospect())
 	}
@@ -28,6 +37,14 @@ func (n *Notice) entryMail(p *Person) *machine.Mail {
 func (n *Notice) firing(p *Person) string {
 	t, title := n.Trouble, machine.OneLine(n.Entry.Title)
 	switch {
+	case n.Kind == KindMended && t.What == WhatPaused && t.Over == EndDeleted:
+		return fmt.Sprintf("The schedule entry %q was deleted%s. It had been paused since %s:", title, byWhom(t.By), p.When(t.Since))
+	case n.Kind == KindMended && t.What == WhatPaused:
+		return fmt.Sprintf("The schedule entry %q was resumed%s. It had been paused since %s:", title, byWhom(t.By), p.When(t.Since))
+	case t.What == WhatPaused && t.Again:
+		return fmt.Sprintf("The schedule entry %q has been paused since %s, and starts no cases:", title, p.When(t.Since))
+	case t.What == WhatPaused && t.Entries != nil && t.Entries.Count > 1:
+		return fmt.Sprintf("These schedule entries were paused%s at %s, and start no cases:", byWhom(t.By), p.When(t.Since))
 	case n.Kind == KindMended && t.Over == EndDeleted:
 		return fmt.Sprintf("The schedule entry %q was deleted%s. It had not started a case since %s:", title, byWhom(t.By), p.When(t.Since))
 	case n.Kind == KindMended:
@@ -45,7 +62,7 @@ func (n *Notice) firing(p *Person) string {
 // prospect says what comes next.
 func (n *Notice) prospect() string {
 	if n.Trouble.What == WhatPaused {
-		return "It goes on when what it needs is there again and somebody resumes it, on its page or by saving {\"do\": \"resume\"} to it on the drive. Delete it if it is not needed any more."
+		return "It goes on when what it needs is there again and somebody resumes it, on its page or by saving {\"do\": \"resume\"} to it on the drive. Delete it if it is not needed any more. You are told once a day until it goes on or is deleted, and once when it is."
 	}
 	if n.Trouble.What == WhatSkipped && !n.Trouble.Ended {
 		return "That is what the entry asks for by its misfire and overlap, and it goes on with its next instant. Its history has all that were skipped. For a case in place of those, save {\"do\": \"backfill\"} with from and to, or {\"do\": \"trigger\"}, to the entry on the drive. You are told of the first of a day."

@@ -152,6 +152,9 @@ type Trouble struct {
 	Skips   bool
 	// Once says that people are told once, of WhatHandler: nobody can end it.
 	Once bool
+	// Entries are the schedule entries of a person that were paused together, of WhatPaused;
+	// nil: it is about one.
+	Entries *Held
 }
 
 // End says how something that was wrong is over.

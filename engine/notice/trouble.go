@@ -22,11 +22,12 @@ const (
 	WhatHandler   What = "handler"      // steps of a handler failed and were undone, and the case goes on
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
 	WhatSkipped   What = "skipped"      // a schedule entry has passed over an instant, as its policies ask for
+	WhatSuspended What = "suspended"    // a case is suspended for a day, and nothing resumes it by itself
 )
 
 // Kind returns the kind of notice that tells of it.
 func (w What) Kind() Kind {
-	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow || w == WhatSkipped {
+	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow || w == WhatSkipped || w == WhatSuspended {
 		return KindOverdue
 	}
 	return KindFailure
@@ -38,7 +39,9 @@ func (n *Notice) troubleSentence() string {
 	var title string
 	switch {
 	case n.Entry != nil:
-		title = n.Entry.Title
+		if title = n.Entry.Title; t.Entries != nil {
+			title = t.Entries.title()
+		}
 	case n.Hook != nil:
 		title = n.Hook.title()
 	case n.Server != nil:
@@ -73,6 +76,8 @@ func (t *Trouble) open(title string) string {
 		return "Paused: " + title
 	case WhatSkipped:
 		return "Skipped: " + title + ": " + t.Text
+	case WhatSuspended:
+		return "Suspended: " + title
 	case WhatFailed, WhatHandler:
 	}
 	return "Failed: " + title + ": " + t.Text
@@ -101,6 +106,8 @@ func (t *Trouble) over(title string) string {
 		return "Delivered: " + title
 	case t.What == WhatSlow:
 		return "Ended after all: " + title
+	case t.What == WhatSuspended || t.What == WhatPaused:
+		return "Resumed: " + title
 	case len(t.Others) == 1:
 		return "Mended: " + title + " (another case is still failed)"
 	case len(t.Others) > 1:
@@ -141,6 +148,8 @@ func (t *Trouble) ending() string {
 		return "It has been delivered"
 	case t.What == WhatSlow:
 		return "The case has ended"
+	case t.What == WhatSuspended:
+		return "The case was resumed" + by
 	case t.What == WhatUnstarted:
 		return "The case has started"
 	case t.What == WhatOverdue:
@@ -160,6 +169,8 @@ func (n *Notice) troubleOpening(p *Person) string {
 	switch {
 	case n.Kind == KindMended:
 		return t.ending() + ". What had been wrong since " + p.When(t.Since) + ":"
+	case t.What == WhatSuspended:
+		return fmt.Sprintf("%s, has been suspended since %s, and nothing resumes it by itself:", upperFirst(about), p.When(t.Since))
 	case t.Again:
 		return "This has been wrong since " + p.When(t.Since) + ":"
 	case t.What == WhatFailed || t.What == WhatHandler:
@@ -282,6 +293,8 @@ func (n *Notice) help(p *Person) string {
 		return "The step was undone, and the case has gone on without it. Nothing tries it again: do by hand what it was to do, and correct the route."
 	case t.What == WhatHandler:
 		return "The step was undone, and the case has gone on without it. Those who administer the route can correct the route" + named(t.Menders) + "."
+	case t.What == WhatSuspended:
+		return fmt.Sprintf(`Nobody is given its tasks, and none of its timers expires. Its starter and those who administer the route can resume it, on its page, by {"state": "active"} saved to %s, or with the command line: flowdrive resume %d`, n.Links.CaseFile(c.ID), c.ID)
 	case t.What == WhatSlow && p.Mends:
 		return fmt.Sprintf(`Its log says what it waits for. The page of the case ends it, and what it runs; on the drive, {"state": "canceled"} saved to %s does.`, n.Links.CaseFile(c.ID))
 	case t.What == WhatSlow:
