@@ -32,6 +32,7 @@ expect "  the image is the program's, for user 65532" "65532:65532 /usr/bin/flow
 	config=$(jq -r '.config.digest' "$work/image/blobs/${manifest/://}")
 	jq -r '.config | .User + " " + .Entrypoint[0]' "$work/image/blobs/${config/://}"
 )"
+expect "  it has a name by which it is loaded" "flowdrive:0.9.0" "$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' "$work/image/index.json")"
 succeeds "another is made" env VERSION=0.9.1 KINDS=deb DIST="$work/new" "$root/.ci/packages.sh"
 succeeds "the first is made again" env VERSION=0.9.0 KINDS=deb DIST="$work/again" "$root/.ci/packages.sh"
 succeeds "  and is the same, byte for byte" cmp "$package" "$work/again/flowdrive_0.9.0_$machine.deb"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,8 @@ func (a *app) greet(out io.Writer, addr net.Addr) error {
 	if a.settings.secure() {
 		scheme, dav = "https", "davs"
 	}
-	pages := fmt.Sprintf("%s://%s/", scheme, addr)
+	host := reachable(addr)
+	pages := fmt.Sprintf("%s://%s/", scheme, host)
 	url := pages + "dav/"
 	login := "admin" // curl asks for the password
 	if a.password != "" {
@@ -116,9 +118,18 @@ func (a *app) greet(out io.Writer, addr net.Addr) error {
 	if a.sandbox != nil {
 		b = fmt.Appendf(b, "Sandbox: the clock stands at %s until POST /clock moves it.\n", a.sandbox.Now().Format("2006-01-02T15:04:05Z"))
 	}
-	b = fmt.Appendf(b, "\n  pages  %s\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u %s %sWorkflow/Schedule/.contents\n\n", pages, url, dav, addr, login, url)
+	b = fmt.Appendf(b, "\n  pages  %s\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u %s %sWorkflow/Schedule/.contents\n\n", pages, url, dav, host, login, url)
 	_, err := out.Write(b)
 	return err
+}
+
+// reachable returns the host and port at which a client on this machine finds a listener
+// at addr: a listener on all addresses has none that a client could be given.
+func reachable(addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	return addr.String()
 }
 
 // news says what was created, if the data folder is new.

@@ -69,9 +69,14 @@ func run() error {
 		})
 	}
 	// The archive has one image, which is that of each machine: of several, a reader asks
-	// for one by its name.
+	// for one by its name. "podman load" and "docker load" take the name from here, each
+	// from an annotation of its own.
+	name := "flowdrive:" + *version
 	one := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
-		Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": *version}},
+		Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{
+			"org.opencontainers.image.ref.name": name,
+			"io.containerd.image.name":          "docker.io/library/" + name,
+		}},
 	})
 	folder, err := os.MkdirTemp("", "image")
 	if err != nil {
