@@ -22,6 +22,7 @@ const laneCards = 30
 // boardView is what board.html shows.
 type boardView struct {
 	Name, Title string
+	Tabs        []tab
 	Query       string
 	Filters     []chooser
 	Filter      bool
@@ -84,7 +85,7 @@ func drawBoard(x *visit) error {
 		}
 	}
 	v := &boardView{
-		Name: r.Name, Title: cmp.Or(r.Title, r.Name), Query: x.query.Get("q"), Filter: x.query.Get("q") != "" || x.query.Get("role") != "",
+		Name: r.Name, Title: cmp.Or(r.Title, r.Name), Tabs: tabsOfRoute(r, "board"), Query: x.query.Get("q"), Filter: x.query.Get("q") != "" || x.query.Get("role") != "",
 		Post: x.with("do", "", "case", ""), Key: x.Key(),
 	}
 	if x.Queries.MayStart(x.by, r.Name) {
@@ -133,7 +134,7 @@ func (x boardDrawing) lane(r *route.Route, state string, number int) (lane, erro
 	if err != nil {
 		return l, err
 	}
-	slices.SortStableFunc(found.Cases, func(a, b *engine.CaseView) int { return compareDue(firstDue(a.Case), firstDue(b.Case)) })
+	slices.SortStableFunc(found.Cases, func(a, b *engine.CaseView) int { return compareDue(a.Case.FirstDue(), b.Case.FirstDue()) })
 	for _, view := range found.Cases {
 		card, err := x.boardCard(view)
 		if err != nil {
@@ -144,23 +145,9 @@ func (x boardDrawing) lane(r *route.Route, state string, number int) (lane, erro
 	l.Count = strconv.Itoa(len(l.Cards))
 	if found.Next != 0 {
 		l.Count += "+"
-		life := "active"
-		if i := r.State(state); i >= 0 && i < len(r.States) && r.States[i].Complete {
-			life = "ended"
-		}
-		l.More = "/cases?route=" + url.QueryEscape(r.Name) + "&state=" + life + "&status=" + url.QueryEscape(state)
+		l.More = casesOfRoute(r, state)
 	}
 	return l, nil
-}
-
-// firstDue returns when the first task of the case is due, zero if none is.
-func firstDue(c *machine.Case) (first time.Time) {
-	for i := range c.Enabled {
-		if due := c.Enabled[i].DueBy(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
-			first = due
-		}
-	}
-	return first
 }
 
 // compareDue orders by due date; what has none comes last.

@@ -86,13 +86,6 @@ func (w *window) live() {
 	w.until(`document.querySelector("#live").hidden === false`)
 }
 
-// start starts a case and returns its number.
-func (g *rig) start(t *testing.T, user, body string) string {
-	t.Helper()
-	at := g.must(t, user, 201, "PUT", "/dav/Workflow/Cases/new.json", body).header.Get("Location")
-	return strings.TrimSuffix(strings.TrimPrefix(at, "/dav/Workflow/Cases/"), ".json")
-}
-
 // TestBrowserFlows plays flows of docs/pages.md#flows.
 func TestBrowserFlows(t *testing.T) {
 	s := &stage{rig: newRig(t), front: new(front)}

@@ -25,6 +25,7 @@ const reportWeeks = 12
 type reportView struct {
 	Name, Title string
 	Lede        string
+	Tabs        []tab
 	Weeks       []reportWeek
 	Bars        template.HTML
 	States      []reportState
@@ -64,7 +65,7 @@ func drawReport(x *visit) error {
 		return err
 	}
 	v := &reportView{
-		Name: r.Route.Name, Title: cmp.Or(r.Route.Title, r.Route.Name), Cut: r.Cut,
+		Name: r.Route.Name, Title: cmp.Or(r.Route.Title, r.Route.Name), Cut: r.Cut, Tabs: tabsOfRoute(r.Route, "report"),
 		CSV: pageOfRoute(r.Route.Name) + "/report.csv?figure=",
 	}
 	v.Weeks = x.reportDrawing().reportWeeks(r)

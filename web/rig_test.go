@@ -174,6 +174,13 @@ func (g *rig) must(tb testing.TB, user string, status int, method, path, body st
 	return a
 }
 
+// start starts a case and returns its number.
+func (g *rig) start(tb testing.TB, user, body string) string {
+	tb.Helper()
+	at := g.must(tb, user, 201, "PUT", "/dav/Workflow/Cases/new.json", body).header.Get("Location")
+	return strings.TrimSuffix(strings.TrimPrefix(at, "/dav/Workflow/Cases/"), ".json")
+}
+
 // statusAs makes a request to the drive with another password, and returns its status.
 func (g *rig) statusAs(tb testing.TB, user, secret, method, path string) int {
 	tb.Helper()

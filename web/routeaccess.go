@@ -16,6 +16,7 @@ type routeAccessView struct {
 	Name, Title string
 	Page        string
 	Lede        string
+	Tabs        []tab
 	Rights      []routeRight
 	Roles       []routeRole
 }
@@ -43,25 +44,14 @@ func drawRouteAccess(x *visit) error {
 		return err
 	}
 	r, a := o.Drawn.Route, &o.Access
-	v := &routeAccessView{Name: o.Stored.Name, Title: cmp.Or(r.Title, o.Stored.Name), Page: pageOfRoute(o.Stored.Name)}
-	owner := "nobody: its owner is gone"
-	if a.Owner != "" {
-		owner = x.Queries.Person(a.Owner).Shown()
-	}
-	start := a.Start
-	if a.OwnerStarts {
-		start = []string{a.Owner}
-	}
-	readers := slices.Concat(start, a.Read, a.Admin)
-	if a.Owner != "" {
-		readers = append([]string{a.Owner}, readers...)
-	}
+	v := &routeAccessView{Name: o.Stored.Name, Title: cmp.Or(r.Title, o.Stored.Name), Page: pageOfRoute(o.Stored.Name), Tabs: tabsOfRoute(r, "access")}
+	who := whoActsOn(x, a)
 	v.Rights = []routeRight{
-		{"See the route, its versions and pictures", x.parties(readers), true},
-		{"Start cases", x.parties(start), a.MayStart},
-		{"Change the route, its hooks and its scenario; move, suspend and cancel its cases; set dates", x.parties(a.Admin), a.MayChange},
+		{"See the route, its versions and pictures", who.sees, true},
+		{"Start cases", who.starts, a.MayStart},
+		{"Change the route, its hooks and its scenario; move, suspend and cancel its cases; set dates", who.changes, a.MayChange},
 	}
-	v.Lede = "It belongs to " + owner + ". Administrators of the server may do everything. Who may see a case is decided for each: its context, its starter, those with a part in it, and who administers the route."
+	v.Lede = "It belongs to " + who.owns + ". Administrators of the server may do everything. Who may see a case is decided for each: its context, its starter, those with a part in it, and who administers the route."
 	for i := range r.Roles {
 		role := &r.Roles[i]
 		v.Roles = append(v.Roles, routeRole{
@@ -70,6 +60,31 @@ func drawRouteAccess(x *visit) error {
 	}
 	at := routeFolder + "/" + url.PathEscape(o.Stored.Name)
 	return x.draw("routeaccess.html", head{Title: "Access: " + v.Title, Nav: "routes", Path: at + ".json", JSON: at + ".json"}, v)
+}
+
+// whoOfRoute says who may do what with a route, in words.
+type whoOfRoute struct{ owns, starts, sees, changes string }
+
+func whoActsOn(x *visit, a *engine.RouteAccess) whoOfRoute {
+	owner, start := "nobody: its owner is gone", a.Start
+	if a.OwnerStarts {
+		start = []string{a.Owner}
+	}
+	readers := slices.Concat(start, a.Read, a.Admin)
+	if a.Owner != "" {
+		owner = x.Queries.Person(a.Owner).Shown()
+		readers = append([]string{a.Owner}, readers...)
+	}
+	return whoOfRoute{owns: owner, starts: x.parties(start), sees: x.parties(readers), changes: x.parties(a.Admin)}
+}
+
+// sentence says whose the route is, and who may do what.
+func (w whoOfRoute) sentence() string {
+	text := "It belongs to " + w.owns + ". It can be started by " + w.starts + ", seen by " + w.sees
+	if w.starts == w.sees {
+		text = "It belongs to " + w.owns + ". It can be started and seen by " + w.starts
+	}
+	return text + ", and changed by " + w.changes + "."
 }
 
 // parties returns users and teams as a sentence has them, each once.

@@ -26,6 +26,7 @@ type routeVersionsView struct {
 	Name, Title string
 	Page        string // address of the page of the route
 	Lede        string
+	Tabs        []tab
 	Versions    []comparedVersion
 	Earlier     string // address of the folder of all, "" if all are listed
 	From, To    *shownVersion
@@ -66,7 +67,7 @@ func drawRouteVersions(x *visit) error {
 		return err
 	}
 	name, at := o.Stored.Name, routeFolder+"/"+url.PathEscape(o.Stored.Name)
-	v := &routeVersionsView{Name: name, Title: cmp.Or(o.Drawn.Route.Title, name), Page: pageOfRoute(name)}
+	v := &routeVersionsView{Name: name, Title: cmp.Or(o.Drawn.Route.Title, name), Page: pageOfRoute(name), Tabs: tabsOfRoute(o.Drawn.Route, "versions")}
 	count := len(o.Versions)
 	current := o.Versions[count-1].Version
 	from, to := o.Versions[max(0, count-2)].Version, current

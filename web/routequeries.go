@@ -18,6 +18,8 @@ type RouteQueries interface {
 	MayStart(by identity.Principal, name string) bool
 	// Board returns the states of the board of a route, with those that are shown.
 	Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error)
+	// StateCounts counts the newest cases of a route that by sees, by state.
+	StateCounts(ctx context.Context, by identity.Principal, name string) (*engine.StateCounts, error)
 	// Report returns what became of the cases of a route that by sees.
 	Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error)
 	// RoutePicture returns the current version of a route, and its picture.
@@ -45,6 +47,11 @@ func (q queries) MayStart(by identity.Principal, name string) bool {
 // Board implements RouteQueries.
 func (q queries) Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error) {
 	return q.engine.Cases.Board(ctx, by, name)
+}
+
+// StateCounts implements RouteQueries.
+func (q queries) StateCounts(ctx context.Context, by identity.Principal, name string) (*engine.StateCounts, error) {
+	return q.engine.Cases.StateCounts(ctx, by, name)
 }
 
 // Report implements RouteQueries.

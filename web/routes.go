@@ -105,6 +105,11 @@ func firstSentence(text string) string {
 type routeView struct {
 	Name, Title string
 	Text        string
+	Who         string // whose it is, and who may do what
+	Tabs        []tab
+	Menu        []anchor
+	Cases       string // how many there are, in words
+	Counted     bool   // there are some
 	Picture     template.HTML
 	PictureTall template.HTML
 	Actions     []diagram.Row
@@ -112,11 +117,8 @@ type routeView struct {
 	People      []aboutLine // roles, and teams that are allowed something: who that is
 	About       []aboutLine
 	Versions    []routeVersion
-	Cases       string // address of its cases
-	Schedule    string // address of its entries
 	Start       string // address of the form that starts a case, "" if the reader may not
 	Page        string // address of this page
-	Source      string
 	Edit        string // address of its editor, "" if the reader may not change it
 	Ask         *asking
 	Refused     *refusal
@@ -126,9 +128,10 @@ type routeView struct {
 }
 
 type routeVersion struct {
-	Number int64
-	Href   string
-	At     time.Time
+	Number  int64
+	Href    string
+	At      time.Time
+	Current bool
 }
 
 // routeScenario is the scenario beside a route, and how it went when it was played last.
@@ -167,16 +170,23 @@ func drawRoute(x *visit) error {
 	}
 	stored, drawn := o.Stored, o.Drawn
 	r, at := drawn.Route, routeFolder+"/"+url.PathEscape(stored.Name)
+	counts, err := x.Queries.StateCounts(x.r.Context(), x.by, stored.Name)
+	if err != nil {
+		return err
+	}
+	marks := marksOfCounts(drawn.Picture, r, counts)
 	v := &routeView{
 		Name: stored.Name, Title: cmp.Or(r.Title, stored.Name), Text: r.Description,
-		Picture:     picture(drawn.Picture, diagram.Options{ID: "wide"}),
-		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true}),
+		Who: whoActsOn(x, &o.Access).sentence(), Tabs: tabsOfRoute(r, ""), Cases: wordsOfCounts(counts), Counted: len(counts.States) > 0 && r.Model != route.Dependency,
+		Picture:     picture(drawn.Picture, diagram.Options{ID: "wide", Marks: marks}),
+		PictureTall: picture(drawn.Picture, diagram.Options{ID: "tall", Down: true, Marks: marks}),
 		Actions:     drawn.Picture.Graph().Rows,
-		Cases:       "/cases?route=" + url.QueryEscape(stored.Name), Schedule: "/schedule?route=" + url.QueryEscape(stored.Name),
-		Page: pageOfRoute(stored.Name), Source: at + sourceSuffix(stored.YAML),
+		Page:        pageOfRoute(stored.Name),
 	}
+	source := at + sourceSuffix(stored.YAML)
 	if o.Access.MayChange {
 		v.Edit, v.Ask = v.Page+"/edit", x.editorDrawing().askDelete(stored.Name)
+		v.Menu = []anchor{{Href: "?do=delete#ask", Label: "Delete…"}}
 	}
 	v.Refused = x.untold(v.Ask)
 	if o.Access.MayStart {
@@ -189,7 +199,7 @@ func drawRoute(x *visit) error {
 	v.About = []aboutLine{{Key: "Name", Value: stored.Name}, {Key: "Version", Value: fmt.Sprint(drawn.Version)}}
 	for i := range slices.Backward(o.Versions) {
 		n := o.Versions[i].Version
-		v.Versions = append(v.Versions, routeVersion{Number: n, Href: fmt.Sprintf("%s/versions/%d", v.Page, n), At: o.Versions[i].Created})
+		v.Versions = append(v.Versions, routeVersion{Number: n, Href: fmt.Sprintf("%s/versions/%d", v.Page, n), At: o.Versions[i].Created, Current: n == drawn.Version})
 		if len(v.Versions) == mostVersions {
 			break
 		}
@@ -203,7 +213,7 @@ func drawRoute(x *visit) error {
 			return err
 		}
 	}
-	return x.draw("route.html", head{Title: v.Title, Nav: "routes", Path: v.Source, JSON: at + ".json"}, v)
+	return x.draw("route.html", head{Title: v.Title, Nav: "routes", Path: source, JSON: at + ".json", Text: source}, v)
 }
 
 // scenarioOf returns the scenario that the complete form of a route names, nil for none.

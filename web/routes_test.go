@@ -68,6 +68,43 @@ func (g *rig) furnishRoutes(tb testing.TB) {
 	g.must(tb, "admin", 201, "PUT", at+"/Hooks/portal.json", `{"verify": {"scheme": "none"}}`)
 }
 
+// TestRouteCounts: the page of a route says how many cases are in each state and leads to
+// them, to whom it belongs and who may do what; what its reader does not see is not counted.
+func TestRouteCounts(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.start(t, "bob", `{"route": "expense", "title": "A train", "xattrDict": {"amount": 12}}`)
+	for _, test := range []struct {
+		user, page string
+		has, not   []string
+	}{
+		{"ann", "/routes/expense", []string{
+			"1 open case, 1 ended", `href="/cases?route=expense&amp;state=active&amp;status=claimed" aria-label="Claimed: 1 case"`, `state=ended&amp;status=paid" aria-label="Paid: 1 case"`,
+			"It belongs to Administrator. It can be started and seen by everyone, and changed by Administrator.", "/dav/Workflow/Routes/expense.yaml\">",
+		}, []string{"Delete…"}},
+		{"sam", "/routes/expense", []string{"No case yet"}, []string{"follow it", "Claimed: 1 case"}},
+		{"admin", "/routes/leave", []string{"It belongs to core. It can be started and seen by everyone, and changed by Bob Marsh.", "Delete…"}, nil},
+		{"ann", "/routes/leiden", []string{"No case yet"}, []string{`/board"`}},
+	} {
+		got := g.browse(t, test.user).get(t, test.page).body
+		for _, want := range test.has {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s as %s lacks %q", test.page, test.user, want)
+			}
+		}
+		for _, not := range test.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s as %s has %q", test.page, test.user, not)
+			}
+		}
+	}
+	g.advance(t, "2012-11-13T12:35:00Z")
+	if got, want := g.browse(t, "ann").get(t, "/routes/expense?part=counted").body, `aria-label="Claimed: 1 case, 1 late"`; !strings.Contains(got, want) {
+		t.Errorf("four days later the picture lacks %q: %s", want, got)
+	}
+}
+
 // leaveRoute is a route with roles of all kinds.
 const leaveRoute = `title: Leave
 context: core

@@ -97,6 +97,7 @@ type head struct {
 	Nav    string // the item of the navigation that is the page's
 	Path   string // on the drive, decoded; "/dav/" is not shown
 	JSON   string // what shows it as JSON, escaped; "": nothing does
+	Text   string // what it is stored as, escaped; "" or as JSON: nothing else
 	Script string // a file of assets that this page has beside app.js, "" for none
 	Narrow bool
 	Bare   bool // without the frame

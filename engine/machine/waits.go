@@ -161,6 +161,16 @@ func (e *Enabled) DueBy() time.Time {
 	return due
 }
 
+// FirstDue returns when the first task of the case is due, zero if none is.
+func (c *Case) FirstDue() (first time.Time) {
+	for i := range c.Enabled {
+		if due := c.Enabled[i].DueBy(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
+			first = due
+		}
+	}
+	return first
+}
+
 // Last returns the last performance of an action in the case, nil for none, and what
 // the log says of it.
 func Last(c *Case, r *route.Route) (last *Performed, text string) {

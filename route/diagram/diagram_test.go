@@ -171,6 +171,26 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// Counts that are listed somewhere lead there, and the picture is a group then: nobody gets
+// to the links of an image.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	p := diagram.Draw(diagram.Of(parsed(t, "one", []byte("states: {s0: {type: start, title: 'New & old'}, s1: {type: complete}}\nroles: {r: {assign: [starter]}}\nactions: {begin: {trigger: init}, end: {in: [s0], to: s1, role: r}}\n"))))
+	counts := map[string]diagram.Count{"s0": {Cases: 3, Late: 1, More: true, Href: "/cases?a=1&b=2"}, "s1": {Cases: 1}}
+	svg := string(p.SVG(diagram.Options{Marks: &diagram.Marks{Counts: counts}}))
+	for _, want := range []string{`role="group"`, `<a href="/cases?a=1&amp;b=2" aria-label="New &amp; old: 3+ cases, 1 late">`, ">3+</text>", ">1 late</text>", ">1</text>"} {
+		if strings.Count(svg, want) != 1 {
+			t.Errorf("%s is not there once:\n%s", want, svg)
+		}
+	}
+	if svg := string(p.SVG(diagram.Options{})); !strings.Contains(svg, `role="img"`) {
+		t.Errorf("a picture without links is not an image:\n%s", svg)
+	}
+	if got, want := diagram.CountWords(p.Graph(), counts), "New & old: 3+ cases, 1 late. s1: 1 case."; got != want {
+		t.Errorf("in words it is %q, want %q", got, want)
+	}
+}
+
 // A route that nobody could read as a picture says so instead.
 func TestTooLargeToDraw(t *testing.T) {
 	t.Parallel()

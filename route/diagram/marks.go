@@ -1,5 +1,10 @@
 package diagram
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Mark says how a case stands to a node.
 type Mark string
 
@@ -12,7 +17,43 @@ const (
 )
 
 // Count is how many cases are in a state, and how many of them are late.
-type Count struct{ Cases, Late int }
+type Count struct {
+	Cases, Late int
+	More        bool   // there are older ones that were not counted
+	Href        string // where they are listed, "": nowhere
+}
+
+// number returns how many cases there are, as a picture shows it.
+func (c Count) number() string {
+	if c.More {
+		return strconv.Itoa(c.Cases) + "+"
+	}
+	return strconv.Itoa(c.Cases)
+}
+
+// words says how many cases there are: "4 cases, 1 late".
+func (c Count) words() string {
+	text := c.number() + " cases"
+	if c.number() == "1" {
+		text = "1 case"
+	}
+	if c.Late > 0 {
+		text += ", " + strconv.Itoa(c.Late) + " late"
+	}
+	return text
+}
+
+// CountWords says how many cases are in each state, in the order of the graph: "Claimed: 4
+// cases, 1 late.".
+func CountWords(g *Graph, counts map[string]Count) string {
+	var out []string
+	for i := range g.Nodes {
+		if c := counts[g.Nodes[i].State]; g.Nodes[i].State != "" && c.Cases > 0 {
+			out = append(out, g.Nodes[i].Title+": "+c.words()+".")
+		}
+	}
+	return strings.Join(out, " ")
+}
 
 // Marks are what a picture shows beside the route itself. All maps are by the names of
 // states, or of actions.

@@ -130,11 +130,16 @@ func (w *writer) badges(n *Node, mark Mark, x, y float64, s layered.Size) {
 		return
 	}
 	at := layered.Point{X: x + s.Width - 12, Y: y}
-	if count.Late > 0 {
-		w.badge("count late", strconv.Itoa(count.Late)+" late", at, "#b0261d", "#fbe9e7")
-		at.X -= widthOf(strconv.Itoa(count.Late)+" late", lineSize) + 20
+	if count.Href != "" {
+		w.put(`<a href="`, escape(count.Href), `" aria-label="`, escape(n.Title+": "+count.words()), `">`)
+		defer w.put("</a>")
 	}
-	w.badge("count", strconv.Itoa(count.Cases), at, "#3448b8", "#eaedfa")
+	if count.Late > 0 {
+		late := strconv.Itoa(count.Late) + " late"
+		w.badge("count late", late, at, "#b0261d", "#fbe9e7")
+		at.X -= widthOf(late, lineSize) + 20
+	}
+	w.badge("count", count.number(), at, "#3448b8", "#eaedfa")
 }
 
 // badge writes a short text in a rounded box whose middle is at a point.

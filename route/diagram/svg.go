@@ -93,9 +93,20 @@ func (w *writer) begin(o Options) {
 	}
 	id := escape(o.ID)
 	w.put(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, number(width), " ", number(height), `" width="`, number(width), `" height="`, number(height),
-		`" role="img" aria-labelledby="`, id, `-t `, id, `-d" font-family="Inter, 'Helvetica Neue', Arial, sans-serif">`,
+		`" role="`, w.role(), `" aria-labelledby="`, id, `-t `, id, `-d" font-family="Inter, 'Helvetica Neue', Arial, sans-serif">`,
 		`<title id="`, id, `-t">`, escape(title), `</title><desc id="`, id, `-d">`, escape(text), `</desc>`,
 		`<rect class="ground" width="100%" height="100%" fill="#ffffff"/><g transform="translate(`, number(margin), " ", number(margin), `)">`)
+}
+
+// role returns what the picture is to those who do not see it: one with links is a group,
+// because nobody gets to the links of an image.
+func (w *writer) role() string {
+	for _, c := range w.marks.Counts {
+		if c.Href != "" {
+			return "group"
+		}
+	}
+	return "img"
 }
 
 // text writes a text without escapes in its attributes.

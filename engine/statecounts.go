@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// StateCount is how many cases are in a state of a route, and how many of them are late.
+type StateCount struct{ Cases, Late int }
+
+// StateCounts are the newest cases of a route that their reader sees, without those that
+// are canceled or have not started.
+type StateCounts struct {
+	States      map[string]StateCount // by the names of the states
+	Open, Ended int
+	All         bool // there are no older ones
+}
+
+// StateCounts counts the newest cases of a route that by sees, by state. Of a route that by
+// does not see there are none.
+func (e *Cases) StateCounts(ctx context.Context, by identity.Principal, route string) (*StateCounts, error) {
+	out := &StateCounts{States: map[string]StateCount{}, All: true}
+	f, some := e.newestFilter(by, NewestQuery{Route: route})
+	if !some {
+		return out, nil
+	}
+	facts := e.facts.now(e.Store, e.accounts.Table())
+	f.Look, f.Facts = countedNewest, facts
+	now := e.Clock.Now()
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		place, err := r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
+			return false, out.add(r, found, now)
+		})
+		out.All = place == 0
+		return err
+	})
+	return out, err
+}
+
+// add counts cases.
+func (s *StateCounts) add(r store.Reader, found []store.CaseState, now time.Time) error {
+	var running []int64
+	for i := range found {
+		switch life := machine.Life(found[i].State); life {
+		case machine.Queued, machine.Canceled:
+			continue
+		case machine.Completed, machine.Closed:
+			s.Ended++
+		default:
+			s.Open++
+			if life == machine.Active {
+				running = append(running, found[i].ID)
+			}
+		}
+		count := s.States[found[i].Status]
+		count.Cases++
+		s.States[found[i].Status] = count
+	}
+	rows, err := r.Cases().Tasks().WithMarkings(running)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		c, err := machine.ReadMarking(rows[i].Marking)
+		if err != nil {
+			return errs.Wrap("read a case", err)
+		}
+		if due := c.FirstDue(); !due.IsZero() && !due.After(now) {
+			count := s.States[c.Status]
+			count.Late++
+			s.States[c.Status] = count
+		}
+	}
+	return nil
+}
