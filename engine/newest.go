@@ -22,7 +22,8 @@ type NewestQuery struct {
 	Query    string // in titles and numbers
 	Part     string // of the reader: "starter", "stakeholder" or a role; "" for any
 	Archived bool
-	Before   int64 // ID, 0: from the newest
+	Before   int64 // ID, 0: from the newest; after it, if the oldest come first
+	Oldest   bool  // the oldest come first
 	Limit    int
 
 	// Best, if it is not 0, is how many of those found are in the page: first those whose
@@ -154,7 +155,7 @@ func (e *Cases) newestFilter(by identity.Principal, q NewestQuery) (f store.Newe
 	plain, _, some := e.caseFilter(by, Filter{Route: q.Route, Context: q.Context})
 	f = store.NewestFilter{
 		Access: plain.Access, Routes: plain.Routes, RouteID: plain.RouteID, Status: q.Status, Context: plain.Context, Parent: q.Parent,
-		Archived: q.Archived, Before: q.Before, Look: lookedAt,
+		Archived: q.Archived, Before: q.Before, Oldest: q.Oldest, Look: lookedAt,
 	}
 	if q.Query != "" || q.Part != "" {
 		f.Look = lookedAtText

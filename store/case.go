@@ -70,7 +70,8 @@ type NewestFilter struct {
 	Context  identity.ID
 	Parent   int64
 	Archived bool
-	Before   int64 // ID
+	Before   int64 // ID; after it, if the oldest come first
+	Oldest   bool  // the oldest come first
 	Look     int   // at how many cases, at most; somewhat more are looked at
 
 	Facts CaseFacts // of cases that are not read again; nil: none are known
@@ -106,7 +107,8 @@ type CaseReader interface {
 
 	// Newest calls take with the cases that the filter selects, from the newest on, in
 	// chunks, until take has enough or enough were looked at. It returns the id down to
-	// which it has looked, 0 if that were all.
+	// which it has looked, or up to which if the filter wants the oldest first, 0 if that
+	// were all.
 	Newest(f NewestFilter, take func([]CaseState) (enough bool, err error)) (place int64, err error)
 
 	// Mentioning returns the ids of the cases in whose markings the text stands, in any

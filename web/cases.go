@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"slices"
 	"strconv"
+	"strings"
 
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
@@ -20,6 +21,7 @@ type casesView struct {
 	Query   string
 	Kept    []hidden
 	Filters []chooser
+	Sort    chooser
 	Rows    []caseRow
 	Next    string
 	Empty   string
@@ -78,11 +80,13 @@ func drawCases(x *visit) error {
 		v.Next = x.with("after", strconv.FormatInt(found.Next, 10))
 		x.w.Header().Add("Link", "<"+v.Next+`>; rel="next"`)
 	}
-	x.filterCases(v, found.Cases)
+	if err := x.filterCases(v, found.Cases); err != nil {
+		return err
+	}
 	switch {
 	case len(v.Rows) > 0:
 	case v.Next != "":
-		v.Empty = "None among the newest. Next looks further."
+		v.Empty = "None among those that were looked at. Next looks further."
 	case v.Filter:
 		v.Empty = "No case in this list passes the filter."
 	case at < 0:
@@ -102,8 +106,12 @@ func (x *visit) casesQuery() (q engine.NewestQuery, at int, err error) {
 	q = engine.NewestQuery{
 		Route: x.query.Get("route"), Status: x.query.Get("status"), Context: x.query.Get("context"), Query: x.query.Get("q"), Part: x.query.Get("role"), Limit: pageRows,
 	}
-	if sort := x.query.Get("sort"); sort != "" && sort != "newest" {
-		return q, 0, errs.New(errs.BadParameter, "sort can be newest, not %q.", sort)
+	switch sort := x.query.Get("sort"); sort {
+	case "", "newest":
+	case "oldest":
+		q.Oldest = true
+	default:
+		return q, 0, errs.New(errs.BadParameter, "sort can be newest or oldest, not %q.", sort)
 	}
 	for _, number := range []struct {
 		name string
@@ -135,12 +143,14 @@ func (x *visit) casesQuery() (q engine.NewestQuery, at int, err error) {
 	return q, at, nil
 }
 
-// tabCases says how many cases there are of each kind, without filters.
+// tabCases makes the tabs, which keep the filters but for the state. Without filters they
+// say how many cases there are.
 func (x *visit) tabCases(v *casesView, at int) error {
 	counts, all, err := x.Queries.LifeCounts(x.r.Context(), x.by)
 	if err != nil {
 		return err
 	}
+	filtered := slices.ContainsFunc([]string{"route", "status", "role", "context", "parent", "q"}, x.query.Has)
 	for i, t := range lifeTabs() {
 		n := 0
 		for _, life := range t.lives {
@@ -149,17 +159,22 @@ func (x *visit) tabCases(v *casesView, at int) error {
 		if t.name == machine.StateDraft && n == 0 && i != at {
 			continue // there are seldom any
 		}
-		one := tab{Label: t.title, Href: "/cases?state=" + t.name, Count: many(n), Current: i == at}
-		if !all && n <= 999 {
+		one := tab{Label: t.title, Href: x.with("state", t.name, "status", "", "archived", "", "after", ""), Current: i == at}
+		if i == 0 {
+			one.Href = x.with("state", "", "status", "", "archived", "", "after", "")
+		}
+		if one.Count = many(n); !all && n <= 999 {
 			one.Count += "+"
+		}
+		if filtered {
+			one.Count = ""
 		}
 		if t.name == "failed" && n > 0 {
 			one.Class = " hot"
 		}
 		v.Tabs = append(v.Tabs, one)
 	}
-	v.Tabs[0].Href = "/cases"
-	v.Tabs = append(v.Tabs, tab{Label: "Archive", Href: "/cases?archived=1", Current: at < 0})
+	v.Tabs = append(v.Tabs, tab{Label: "Archive", Href: x.with("state", "", "status", "", "archived", "1", "after", ""), Current: at < 0})
 	open := counts[machine.Active]
 	v.Lede = plural(open, "open case") + " that you may see."
 	if !all {
@@ -168,31 +183,75 @@ func (x *visit) tabCases(v *casesView, at int) error {
 	return nil
 }
 
-// filterCases makes the filters: routes that are seen, the states of the one that is
-// chosen, the parts that one can have.
-func (x *visit) filterCases(v *casesView, rows []*engine.CaseView) {
+// filterCases makes the filters: routes that are seen, states, the parts that one can have.
+// The states are those of the route that is chosen, else of the routes of the cases shown.
+func (x *visit) filterCases(v *casesView, rows []*engine.CaseView) error {
 	v.Filters = append(v.Filters, x.chooser("Route", "route", x.Queries.RouteNames(x.by)))
-	if x.query.Get("route") != "" && len(rows) > 0 {
-		var states []string
-		for i := range rows[0].Route.States {
-			states = append(states, rows[0].Route.States[i].Name)
+	var routes []*route.Route
+	for _, row := range rows {
+		if !slices.ContainsFunc(routes, func(r *route.Route) bool { return r.Name == row.Route.Name }) {
+			routes = append(routes, row.Route)
 		}
-		v.Filters = append(v.Filters, x.chooser("State", "status", states))
 	}
 	parts := []string{"starter", "stakeholder"}
-	if x.query.Get("route") != "" && len(rows) > 0 {
-		for i := range rows[0].Route.Roles {
-			parts = append(parts, rows[0].Route.Roles[i].Name)
+	if name := x.query.Get("route"); name != "" {
+		drawn, err := x.Queries.RoutePicture(x.r.Context(), x.by, name)
+		switch {
+		case err == nil:
+			routes = []*route.Route{drawn.Route}
+			for i := range drawn.Route.Roles {
+				parts = append(parts, drawn.Route.Roles[i].Name)
+			}
+		case errs.KindOf(err) != errs.NotFound: // of a route that is not seen there are no cases either
+			return err
 		}
 	}
-	v.Filters = append(v.Filters, x.chooser("My part", "role", parts), x.chooser("Belongs to", "context", x.Queries.Contexts(x.by)))
+	v.Filters = append(v.Filters, x.stateChooser(routes), x.chooser("My part", "role", parts), x.chooser("Belongs to", "context", x.Queries.Contexts(x.by)))
+	v.Sort = chooser{Label: "Newest first", End: true}
+	for _, one := range [][2]string{{"newest", "Newest first"}, {"oldest", "Oldest first"}} {
+		current := one[0] == cmp.Or(x.query.Get("sort"), "newest")
+		if current {
+			v.Sort.Label = one[1]
+		}
+		v.Sort.Options = append(v.Sort.Options, anchor{one[1], x.with("sort", one[0], "after", ""), current})
+	}
 	for _, name := range []string{"archived", "state", "route", "status", "role", "context", "parent"} {
 		if value := x.query.Get(name); value != "" {
 			v.Kept = append(v.Kept, hidden{name, value})
 			v.Filter = v.Filter || name != "archived" && name != "state"
 		}
 	}
+	if sort := x.query.Get("sort"); sort != "" {
+		v.Kept = append(v.Kept, hidden{"sort", sort})
+	}
 	v.Filter = v.Filter || v.Query != ""
+	return nil
+}
+
+// stateChooser returns the filter of states: those of the routes, each once, with its title,
+// and the chosen one even if none of the routes has it.
+func (x *visit) stateChooser(routes []*route.Route) chooser {
+	now := x.query.Get("status")
+	titles := map[string]string{}
+	if now != "" {
+		titles[now] = now
+	}
+	for _, r := range routes {
+		for i := range r.States {
+			titles[r.States[i].Name] = cmp.Or(r.States[i].Title, r.States[i].Name)
+		}
+	}
+	c := chooser{Label: "State"}
+	if now != "" {
+		c.Label, c.On = "State: "+titles[now], true
+		c.Options = append(c.Options, anchor{"All", x.with("status", "", "after", ""), false})
+	}
+	names := sortedKeys(titles)
+	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(titles[a]), strings.ToLower(titles[b])) })
+	for _, name := range names {
+		c.Options = append(c.Options, anchor{titles[name], x.with("status", name, "after", ""), name == now})
+	}
+	return c
 }
 
 // caseRow returns a case as a row.

@@ -55,6 +55,10 @@ func TestCaseList(t *testing.T) {
 	if len(all) != n || pages != 2 || !slices.IsSortedFunc(all, func(a, b int) int { return b - a }) {
 		t.Fatalf("an administrator sees %d cases on %d pages, want %d on 2, the newest first: %v", len(all), pages, n, all)
 	}
+	oldest, _ := casesFrom(t, g.browse(t, "admin"), "/cases?sort=oldest")
+	if slices.Reverse(oldest); !slices.Equal(oldest, all) {
+		t.Errorf("the oldest first they are, backwards, %v", oldest)
+	}
 	first := all[n-1]
 	g.must(t, "admin", 204, "PUT", fmt.Sprintf("/dav/Workflow/Cases/%d.json", first), `{"state": "suspended"}`)
 	for _, test := range []struct {
@@ -89,5 +93,37 @@ func TestCaseList(t *testing.T) {
 	}
 	if lede := g.browse(t, "sam").get(t, "/cases").body; !strings.Contains(lede, fmt.Sprintf("%d open cases", n/3-1)) {
 		t.Error("the sentence does not count what is open")
+	}
+}
+
+// TestCaseFilters: states of the chosen route can be chosen though no case is shown, else
+// those of the cases shown; the tabs keep what is chosen and count only without it.
+func TestCaseFilters(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	for _, test := range []struct {
+		at       string
+		has, not []string
+	}{
+		{"/cases", []string{`status=claimed">Claimed</a>`, `status=voting">Voting</a>`, "Newest first", `sort=oldest">Oldest first</a>`, `href="/cases?state=ended">Ended <span class="n">0</span>`}, nil},
+		{"/cases?route=expense&q=nothing-has-this", []string{`status=paid">Paid</a>`, `href="/cases?q=nothing-has-this&amp;route=expense&amp;state=ended">Ended</a>`}, []string{"status=voting"}},
+		{"/cases?route=expense&status=paid", []string{"State: Paid", `href="/cases?route=expense&amp;state=ended">Ended</a>`}, nil},
+		{"/cases?status=gone", []string{"State: gone", "No case in this list passes the filter."}, nil},
+		{"/cases?route=no-such-route", []string{"No case in this list passes the filter."}, []string{`>State <`}},
+		{"/cases?sort=oldest", []string{`<input type="hidden" name="sort" value="oldest">`, `class="chip">Oldest first`}, nil},
+	} {
+		got := b.get(t, test.at)
+		for _, want := range test.has {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s lacks %s:\n%s", test.at, want, got.body[strings.Index(got.body, "<nav class=\"tabs"):strings.Index(got.body, `id="list"`)])
+			}
+		}
+		for _, not := range test.not {
+			if strings.Contains(got.body, not) {
+				t.Errorf("%s has %s", test.at, not)
+			}
+		}
 	}
 }

@@ -233,6 +233,33 @@ func TestWalkMergesItsSources(t *testing.T) {
 		}
 		same(t, fmt.Sprintf("by pages of %d", size), byEither, paged)
 	}
+	newest := slices.Clone(byEither)
+	slices.Reverse(newest)
+	for _, oldest := range []bool{false, true} {
+		want := newest
+		if oldest {
+			want = byEither
+		}
+		for _, access := range [][]identity.ID{{ann, sam}, nil} {
+			var found []int64
+			f := store.NewestFilter{Access: access, Oldest: oldest, RouteID: 7, Look: 100}
+			if access == nil {
+				f.Routes = []int64{7}
+			}
+			for first := true; first || f.Before != 0; first = false {
+				mustView(t, db, func(r store.Reader) (err error) {
+					f.Before, err = r.Cases().Newest(f, func(cases []store.CaseState) (bool, error) {
+						for i := range cases {
+							found = append(found, cases[i].ID)
+						}
+						return false, nil
+					})
+					return err
+				})
+			}
+			same(t, fmt.Sprintf("of %v, the oldest first: %t", access, oldest), want, found)
+		}
+	}
 }
 
 func TestQueue(t *testing.T) {

@@ -3,6 +3,7 @@ package relational
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"flowdrive/store"
 )
@@ -22,14 +23,15 @@ const (
 
 // Newest calls take with the cases that the filter selects, from the newest on, below
 // f.Before, in chunks, until take has enough or as many as f.Look were looked at. It
-// returns the id down to which it has looked, 0 if that were all.
+// returns the id down to which it has looked, 0 if that were all. With f.Oldest it goes
+// from the oldest on, above f.Before.
 func (r caseReader) Newest(f store.NewestFilter, take func([]store.CaseState) (enough bool, err error)) (place int64, err error) {
-	before, looked := f.Before, 0
-	if before == 0 {
-		before = 1<<63 - 1
+	bound, looked := f.Before, 0
+	if bound == 0 && !f.Oldest {
+		bound = 1<<63 - 1
 	}
 	for {
-		ids, last, err := r.newestBelow(newestSources(f), before)
+		ids, last, err := r.newestBeyond(newestSources(f), bound, f.Oldest)
 		if err != nil {
 			return 0, Failure("read the cases", err)
 		}
@@ -42,9 +44,9 @@ func (r caseReader) Newest(f store.NewestFilter, take func([]store.CaseState) (e
 			if err != nil {
 				return 0, err
 			}
-			before, looked = ids[len(ids)-1], looked+len(ids)
+			bound, looked = ids[len(ids)-1], looked+len(ids)
 			if enough || looked >= f.Look && !last {
-				return before, nil
+				return bound, nil
 			}
 		}
 		if last {
@@ -76,7 +78,12 @@ func (r caseReader) states(f store.NewestFilter, ids []int64) (found []store.Cas
 		}
 	}
 	found = slices.DeleteFunc(found, func(c store.CaseState) bool { return !passes(&f, &c) })
-	slices.SortFunc(found, func(a, b store.CaseState) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(found, func(a, b store.CaseState) int {
+		if f.Oldest {
+			a, b = b, a
+		}
+		return cmp.Compare(b.ID, a.ID)
+	})
 	return found, nil
 }
 
@@ -86,25 +93,40 @@ func passes(f *store.NewestFilter, c *store.CaseState) bool {
 		(f.Context == 0 || c.Context == f.Context) && (f.Parent == 0 || c.Parent == f.Parent)
 }
 
-// newestBelow returns ids below one that any of the sources yields, the highest first,
-// each once; last says that there are no others.
-func (r *reader) newestBelow(sources []source, before int64) (merged []int64, last bool, err error) {
+// oldestFirst makes a statement of the newest ids one of the oldest.
+func oldestFirst(query string) string {
+	return strings.NewReplacer("id < ?2", "id > ?2", "id DESC", "id").Replace(query)
+}
+
+// newestBeyond returns ids below one, or above it if the oldest come first, that any of the
+// sources yields, in their order, each once; last says that there are no others.
+func (r *reader) newestBeyond(sources []source, bound int64, oldest bool) (merged []int64, last bool, err error) {
+	compare := func(a, b int64) int { return cmp.Compare(b, a) }
+	if oldest {
+		compare = cmp.Compare[int64]
+	}
 	last = true
-	horizon := int64(0) // down to it every source was heard
+	var horizon int64 // down or up to it every source was heard
 	for _, s := range sources {
-		ids, err := values[int64](r.c, s.query, s.key, before, walkChunk)
+		query := s.query
+		if oldest {
+			query = oldestFirst(query)
+		}
+		ids, err := values[int64](r.c, query, s.key, bound, walkChunk)
 		if err != nil {
 			return nil, false, err
 		}
 		if len(ids) == walkChunk {
-			last, horizon = false, max(horizon, ids[len(ids)-1])
+			if end := ids[len(ids)-1]; last || compare(end, horizon) < 0 {
+				horizon = end
+			}
+			last = false
 		}
 		merged = append(merged, ids...)
 	}
-	slices.Sort(merged)
+	slices.SortFunc(merged, compare)
 	merged = slices.Compact(merged)
-	slices.Reverse(merged)
-	if i := slices.IndexFunc(merged, func(id int64) bool { return id < horizon }); i >= 0 {
+	if i := slices.IndexFunc(merged, func(id int64) bool { return compare(id, horizon) > 0 }); !last && i >= 0 {
 		merged = merged[:i]
 	}
 	return merged, last, nil

@@ -35,6 +35,8 @@ func Statements() map[string]string {
 		"touchLink": ofKind(store.CalendarLink, touchSecret), "deleteLink": ofKind(store.CalendarLink, deleteSecret),
 		"newestOfAll": newestOfAll, "newestOfRoute": newestOfRoute, "newestOfParty": newestOfParty, "newestOfCase": newestOfCase, "newestArchived": newestArchived,
 		"newestArchivedOfRoute": newestArchivedOfRoute, "newestArchivedOfParty": newestArchivedOfParty, "selectCaseStates": selectCaseStates,
+		"oldestOfAll": oldestFirst(newestOfAll), "oldestOfRoute": oldestFirst(newestOfRoute), "oldestOfParty": oldestFirst(newestOfParty), "oldestOfCase": oldestFirst(newestOfCase),
+		"oldestArchived": oldestFirst(newestArchived), "oldestArchivedOfRoute": oldestFirst(newestArchivedOfRoute), "oldestArchivedOfParty": oldestFirst(newestArchivedOfParty),
 		"selectSessions": selectSessions, "insertSession": insertSession.query, "touchSession": touchSession, "deleteSession": deleteSession,
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit": insertAudit, "selectAuditHead": selectAuditHead, "putAuditHead": putAuditHead,
