@@ -206,7 +206,7 @@ func (x *visit) filterCases(v *casesView, rows []*engine.CaseView) error {
 			return err
 		}
 	}
-	v.Filters = append(v.Filters, x.stateChooser(routes), x.chooser("My part", "role", parts), x.chooser("Belongs to", "context", x.Queries.Contexts(x.by)))
+	v.Filters = append(v.Filters, stateChooser(x, routes), x.chooser("My part", "role", parts), x.chooser("Belongs to", "context", x.Queries.Contexts(x.by)))
 	v.Sort = chooser{Label: "Newest first", End: true}
 	for _, one := range [][2]string{{"newest", "Newest first"}, {"oldest", "Oldest first"}} {
 		current := one[0] == cmp.Or(x.query.Get("sort"), "newest")
@@ -230,7 +230,7 @@ func (x *visit) filterCases(v *casesView, rows []*engine.CaseView) error {
 
 // stateChooser returns the filter of states: those of the routes, each once, with its title,
 // and the chosen one even if none of the routes has it.
-func (x *visit) stateChooser(routes []*route.Route) chooser {
+func stateChooser(x *visit, routes []*route.Route) chooser {
 	now := x.query.Get("status")
 	titles := map[string]string{}
 	if now != "" {
