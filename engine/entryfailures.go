@@ -25,7 +25,8 @@ const lastFired = 20
 func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 	row := &t.change.row
 	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
-	if n.What != notice.WhatFailed && n.What != notice.WhatHandler || !scheduled {
+	repeats := n.What == notice.WhatFailed || n.What == notice.WhatHandler || n.What == notice.WhatCondition
+	if !repeats || !scheduled {
 		return nil, nil
 	}
 	fired, err := t.tx.Entries().Occurrences(entry, lastFired)

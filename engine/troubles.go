@@ -98,7 +98,7 @@ func (c *caseChange) open() (out []named) {
 			out = append(out, named{troubleTimer + o.Name, trouble{What: notice.WhatOverdue, Word: o.Word, Text: o.Text, Task: o.Action, Holders: o.Holders}})
 		}
 	}
-	return slices.Concat(out, c.unstaffedSince(), c.suspension())
+	return slices.Concat(out, c.unevaluatedSince(), c.unstaffedSince(), c.suspension())
 }
 
 func isEscalated(c *machine.Case, action string) bool {
@@ -150,6 +150,7 @@ func (c *caseChange) over() (over map[string]notice.End, all bool) {
 	for _, name := range c.staffedSince() {
 		over[name] = notice.EndMended
 	}
+	c.evaluatedSince(over)
 	return over, false
 }
 
@@ -463,7 +464,8 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 		return err
 	}
 	c := &caseChange{row: *h.row, after: h.core, was: h.core, route: h.route.Compiled}
-	t := &notifier{decider: e, tx: tx, change: c, posted: int(now.Unix()), at: now}
+	const apart = 10_000_000_000 // what is told at the same instant of the case is kept under another name
+	t := &notifier{decider: e, tx: tx, change: c, posted: int(row.ID*apart + now.Unix()), at: now}
 	if told.Gone {
 		return tx.Write().Troubles().Delete(row.ID)
 	}

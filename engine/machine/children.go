@@ -398,7 +398,7 @@ func (d relations) checkFinished(place int) error {
 	done := e.Children.Made == e.Children.Total && e.Children.open() == 0
 	if !done && a.Child.Complete != nil {
 		var err error
-		if done, err = d.condition(a.Child.Complete, "", "complete", a.Name, e.Number); err != nil {
+		if done, err = d.condition(a.Child.Complete, "", keyComplete, a.Name, e.Number); err != nil {
 			return err
 		}
 		e = &d.c.Enabled[place]

@@ -196,7 +196,7 @@ func (d *caseDecision) has(name string) (there, known bool) {
 	return stored || content != nil, known
 }
 
-// condition evaluates the expression of a key such as guard or if. If that fails it
+// condition evaluates the expression of guard, enableIf or complete. If that fails it
 // counts as false and leaves one warning, until it succeeds again
 // (docs/contract/engine.md#failures). The only error returned is errAbsent.
 func (d *caseDecision) condition(p *expr.Program, actor, key, source string, number int64) (bool, error) {

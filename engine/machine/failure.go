@@ -156,6 +156,7 @@ func (d failures) told() []Failure {
 // settle says whether the case is broken now, and logs it if that has changed.
 func (d failures) settle() {
 	d.forgetHandlers()
+	d.forgetEnableIf()
 	is := d.isBroken()
 	if is == d.c.Failing {
 		return

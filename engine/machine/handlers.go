@@ -10,7 +10,7 @@ import (
 // when the case leaves the state or ends, and, of onError, when what had failed is tried
 // again or given up (docs/contract/engine.md#failures).
 
-// handler is a handler in a case.
+// handler is a handler in a case, or a step that does not fail and yet may do nothing.
 type handler struct {
 	name   string // "onError of pay", "the timer nag"
 	source string // the action or timer
@@ -27,12 +27,24 @@ func errorHandlerOf(source string) handler { return handler{onErrorOf + source, 
 
 // handlerFailed logs that a step of a handler has failed and was undone, and warns of it.
 func (d failures) handlerFailed(h handler, entry LogEntry, cause error) {
-	d.changed = true
 	d.add(entry)
+	d.warnOf(h, entry.Text, h.name+": "+cause.Error())
+}
+
+// warnOf warns of a handler, and has people told of it.
+func (d failures) warnOf(h handler, warning, told string) {
+	d.changed = true
 	if len(d.c.Warnings) < maxNotices {
-		d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: h.source, Time: d.now, Text: entry.Text, Enablement: h.number, Handler: h.name})
+		d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: h.source, Time: d.now, Text: warning, Enablement: h.number, Handler: h.name})
 	}
-	d.failed(Failure{Action: h.source, Handler: h.name, Kind: FailureFault, Text: clipLine(h.name + ": " + cause.Error())})
+	d.failed(Failure{Action: h.source, Handler: h.name, Kind: FailureFault, Text: clipLine(told)})
+}
+
+// didNothing warns, as of a handler, that a step has not done what it was to do, though
+// it has not failed. The caller logs it.
+func (d failures) didNothing(h handler, text string) {
+	d.dropWarnings(func(w Warning) bool { return w.Handler == h.name && w.Enablement == h.number })
+	d.warnOf(h, text, text)
 }
 
 // handlerRuns removes the warnings of a handler, because it runs again.

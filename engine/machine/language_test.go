@@ -237,7 +237,7 @@ actions:
     onFire:
       - {set: {n: {cel: xattr.n + 1}, who: {cel: actor}, day: "$__TODAY__; of $__ROUTE__;", gone: }}
       - {if: xattr.n > 2, set: {many: true}}
-      - {if: xattr.none > 2, set: {never: true}}
+      - {if: xattr.n > 9, set: {never: true}}
       - {message: {label: text, text: "n is $__XATTR_n__;, $answer; $absent; $__NOPE__;"}}
       - {message: {label: value, type: application/vnd.x+json, value: {a: [1, "$__LOGIN__;", {b: }]}}}
       - {message: {label: sum, value: {cel: '{"n": xattr.n, "got": message["value"].a[1], "mail": input == null}'}}}
@@ -269,11 +269,11 @@ actions:
 		"message answer": "forty-two", "message text": "n is 2, forty-two $absent; $__NOPE__;", "message value": `{"a":[1,"sam",{"b":null}]}`,
 		"message sum":    `{"got":"sam","mail":true,"n":2}`,
 		"message within": `{"n":4,"of":[{"a":[1,"sam",{"b":null}]},{"cel":5}]}`, "message spoken": "n is 2", "message counted": "5",
-		"log a": `- if of "go" could not be evaluated: no such key: none`, "log b": "- These labels have no value here and were left as they are: $absent;, $__NOPE__;",
-		"log c": "- Wrote text", "log d": "- Wrote value", "log e": "- Wrote sum",
-		"log f": "- Wrote within", "log g": "- Wrote spoken", "log h": "- Wrote counted", "log i": "- mail sam@example.org", "log j": "- look out",
-		"log k": "- Nobody is called nobody", "log l": "- Assigned crew: ann, sam", "log m": "- Stakeholders: core, ann", "log n": "- Stakeholders: core", "log o": "bob go",
-		"warning of go": `if of "go" could not be evaluated: no such key: none;look out;`,
+		"log a": "- These labels have no value here and were left as they are: $absent;, $__NOPE__;",
+		"log b": "- Wrote text", "log c": "- Wrote value", "log d": "- Wrote sum",
+		"log e": "- Wrote within", "log f": "- Wrote spoken", "log g": "- Wrote counted", "log h": "- mail sam@example.org", "log i": "- look out",
+		"log j": "- Nobody is called nobody", "log k": "- Assigned crew: ann, sam", "log l": "- Stakeholders: core, ann", "log m": "- Stakeholders: core", "log n": "bob go",
+		"warning of go": "look out;",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

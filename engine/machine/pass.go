@@ -50,7 +50,7 @@ type pass struct {
 // whether something was performed; then a new pass begins.
 func (p *pass) run() (performed bool, err error) {
 	for !p.canceled {
-		p.over = p.route.Model == route.Dependency && (p.c.Life == Completed || p.finished())
+		p.over = p.isOver()
 		if err := p.unenable(); err != nil {
 			return false, err
 		}
@@ -98,6 +98,11 @@ func (p *pass) run() (performed bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// isOver reports whether nothing is wanted any more in the dependency model.
+func (d *caseDecision) isOver() bool {
+	return d.route.Model == route.Dependency && (d.c.Life == Completed || d.finished())
 }
 
 // finished reports whether a final action was performed.
@@ -300,7 +305,7 @@ func (p *pass) refuses(action int) (bool, error) {
 	case p.refused != nil && p.refused[action]:
 		return true, nil
 	}
-	yes, err := p.condition(a.EnableIf, "", "enableIf", a.Name, 0)
+	yes, err := p.condition(a.EnableIf, "", keyEnableIf, a.Name, 0)
 	if err != nil {
 		return false, err
 	}
@@ -330,7 +335,7 @@ func (d *caseDecision) guard(place int) error {
 	if s := d.c.Enabled[place].State; a.Guard == nil || s == Escalated || s == Accepted {
 		return nil
 	}
-	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[place].Number)
+	open, err := d.condition(a.Guard, "", keyGuard, a.Name, d.c.Enabled[place].Number)
 	if err != nil {
 		return err
 	}

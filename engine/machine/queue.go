@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -35,8 +36,10 @@ func (p *pass) requested(when time.Time, due int64, others bool) (next, bool) {
 	}
 	switch {
 	case r.verb == route.StepPerform && (state.forPeople() || state == Running):
+		p.failures().handlerRuns(r.handler(p.route))
 		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[place].Number, trigger: ByStep}}, true
 	case r.verb == route.StepSkip && state == Offered:
+		p.failures().handlerRuns(r.handler(p.route))
 		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[place].Number, trigger: ByStep, skips: true}}, true
 	}
 	return next{request: r}, true
@@ -60,10 +63,38 @@ func (d *caseDecision) handle(r stepRequest) error {
 	return nil
 }
 
-// noEffect logs that the request of a step cannot be carried out.
+// handler returns what the warnings of a request go by that had no effect.
+func (r stepRequest) handler(of *route.Route) handler {
+	return handler{name: fmt.Sprintf("%s of %q by %s", r.verb, of.Actions[r.action].Name, r.source), source: r.source}
+}
+
+// noEffect logs that the request of a step cannot be carried out. People are told of it
+// if something was to be done that is not done now. What is to be aborted or retried and
+// is not there needs nothing.
 func (d *caseDecision) noEffect(r stepRequest) {
 	d.changed = true
 	d.add(LogEntry{Kind: LogTask, Action: new(d.route.Actions[r.action].Name), Trigger: new(ByStep), Text: "No effect: " + string(r.verb) + " by " + r.source})
+	if r.verb == route.StepPerform || r.verb == route.StepSkip {
+		h := r.handler(d.route)
+		d.failures().didNothing(h, h.name+" had no effect: "+r.whyNot(d))
+	}
+}
+
+// whyNot says why the request of a step to perform or skip an action cannot be carried
+// out.
+func (r stepRequest) whyNot(d *caseDecision) string {
+	place := d.place(r.action)
+	switch {
+	case d.c.suspended():
+		return "the case is suspended"
+	case place < 0:
+		return "the action is not enabled"
+	case d.c.Enabled[place].State == Waiting:
+		return "the action waits for its guard"
+	case d.c.Enabled[place].State == Escalated:
+		return "the action has failed, and waits for an administrator of the route"
+	}
+	return "the action is " + string(d.c.Enabled[place].State)
 }
 
 // abort ends the enablement in that place without a performance, and takes the

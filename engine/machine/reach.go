@@ -138,9 +138,13 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	if out.Subject = clipLine(out.Subject); out.Subject == "" {
 		out.Subject = clipLine(d.c.Title)
 	}
-	if len(out.To) == 0 && len(out.ToSecrets) == 0 {
+	nobody := len(out.To) == 0 && len(out.ToSecrets) == 0
+	if nobody {
 		d.changed = true
 		d.add(LogEntry{Kind: LogWarning, Text: "Nobody to send a mail to: " + out.Subject})
+	}
+	d.notReached(m, nobody, silent)
+	if nobody {
 		return nil, "", nil
 	}
 	shown := append(told, m.Addresses...)
@@ -148,6 +152,66 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 		shown = append(shown, secretShown(name))
 	}
 	return out, "mail to " + listed(shown) + ": " + out.Subject, nil
+}
+
+// notReached warns of a mail that goes to nobody, and of one whose recipients are not all
+// known. That there are no stakeholders is not wrong: a case need not have any.
+func (d stepRun) notReached(m *route.Mail, nobody bool, silent []string) {
+	h := handler{name: "the mail " + mailSubject(m) + "of " + d.source, source: d.source, number: d.sourceEnablement(d.source)}
+	others := func(r route.Recipient) bool { return r.Kind != route.RecipientStakeholders }
+	unknown := d.unknownOf(m.To)
+	var why []string
+	if len(silent) > 0 {
+		why = append(why, "without an e-mail address: "+listed(silent))
+	}
+	if len(unknown) > 0 {
+		why = append(why, "no user or team is called "+listed(unknown))
+	}
+	switch because := strings.Join(why, "; "); {
+	case nobody && because != "":
+		d.failures().didNothing(h, h.name+" has nobody to go to: "+because)
+	case nobody && slices.ContainsFunc(m.To, others):
+		d.failures().didNothing(h, h.name+" has nobody to go to")
+	case len(unknown) > 0:
+		d.failures().didNothing(h, h.name+" does not go to all that it names: no user or team is called "+listed(unknown))
+	default:
+		d.failures().handlerRuns(h)
+	}
+}
+
+// mailSubject returns the subject of a mail as the route writes it, quoted and with a
+// blank, "" for none: it tells the mails of an action apart.
+func mailSubject(m *route.Mail) string {
+	text := ""
+	switch {
+	case m.Subject.Expr != nil:
+		text = m.Subject.Expr.Source()
+	case m.Subject.Literal != nil:
+		text = m.Subject.Literal.Text
+	}
+	if text = OneLine(text); text == "" {
+		return ""
+	}
+	return strconv.Quote(clip(text)) + " "
+}
+
+// unknownOf returns the names among the recipients that no user or team has.
+func (d stepRun) unknownOf(list []route.Recipient) (names []string) {
+	for _, r := range list {
+		name := r.Name
+		switch r.Kind {
+		case route.RecipientXattr:
+			v, _ := d.c.Xattrs.Get(r.Name)
+			name = v.Text
+		case route.RecipientParty:
+		case route.RecipientRole, route.RecipientStarter, route.RecipientStakeholders:
+			continue
+		}
+		if kind, known := d.facts.Parties[name]; known && kind == NoParty && name != string(identity.Everyone) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // listed writes names as a list of bounded length.

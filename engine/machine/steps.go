@@ -66,16 +66,13 @@ func (d stepRun) run(steps []route.Step) error {
 			return d.endless()
 		}
 		d.steps++
-		if s.If != nil {
-			yes, err := d.condition(s.If, d.actor, "if", d.source, d.sourceEnablement(d.source))
-			if err != nil {
-				return err
-			}
-			if !yes {
-				continue
-			}
-		}
 		d.faulted = string(s.Verb) // unless it succeeds
+		if applies, err := d.applies(s); err != nil {
+			return err
+		} else if !applies {
+			d.faulted = ""
+			continue
+		}
 		if s.Outside != nil {
 			if err := d.send(s, i+1); err != nil {
 				return err
@@ -86,6 +83,32 @@ func (d stepRun) run(steps []route.Step) error {
 		d.faulted = ""
 	}
 	return nil
+}
+
+// applies reports whether the if of a step is true. One that cannot be evaluated is a
+// fault of the step: to pass the step over would look as if all went well.
+func (d stepRun) applies(s *route.Step) (bool, error) {
+	if s.If == nil {
+		return true, nil
+	}
+	number := d.sourceEnablement(d.source)
+	v, err := d.expressions().scopeOf(s.If, d.actor, number)
+	if err != nil {
+		return false, err
+	}
+	yes, err := s.If.Truth(v)
+	switch {
+	case len(d.needs) > 0:
+		return false, errAbsent
+	case err != nil:
+		return false, routeFault("if of the step %s could not be evaluated: %v", s.Verb, err)
+	}
+	// Earlier releases passed the step over, and left a warning.
+	d.dropWarnings(func(w Warning) bool {
+		_, is := w.unevaluated("if")
+		return is && w.Timer == d.source && w.Enablement == number
+	})
+	return yes, nil
 }
 
 func (d stepRun) step(s *route.Step) error {

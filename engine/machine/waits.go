@@ -64,7 +64,7 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 			w.Who, w.Fault = []string{PartyAdmins}, e.Fault
 		}
 		if e.State == Waiting {
-			w.Fault = c.unevaluated("guard", e)
+			w.Fault = c.unevaluated(keyGuard, e)
 		}
 		if e.Children != nil {
 			w.Children = e.Children.open()

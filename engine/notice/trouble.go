@@ -20,6 +20,7 @@ const (
 	WhatDelayed   What = "delayed"      // a delivery has not got through for an hour, and is still tried
 	WhatSlow      What = "slow"         // a case of a schedule entry takes longer than usual
 	WhatHandler   What = "handler"      // steps of a handler failed and were undone, and the case goes on
+	WhatCondition What = "condition"    // guard, enableIf or complete cannot be evaluated, and counts as false
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
 	WhatSkipped   What = "skipped"      // a schedule entry has passed over an instant, as its policies ask for
 	WhatSuspended What = "suspended"    // a case is suspended for a day, and nothing resumes it by itself
@@ -78,7 +79,7 @@ func (t *Trouble) open(title string) string {
 		return "Skipped: " + title + ": " + t.Text
 	case WhatSuspended:
 		return "Suspended: " + title
-	case WhatFailed, WhatHandler:
+	case WhatFailed, WhatHandler, WhatCondition:
 	}
 	return "Failed: " + title + ": " + t.Text
 }
@@ -156,6 +157,8 @@ func (t *Trouble) ending() string {
 		return "The task is done, its time was set again, or the case has left the state"
 	case t.What == WhatHandler:
 		return "It has run to its end"
+	case t.What == WhatCondition:
+		return "It could be evaluated"
 	case t.What == WhatUnstaffed:
 		return "There is somebody who can do it, or the task is over"
 	}
@@ -173,7 +176,7 @@ func (n *Notice) troubleOpening(p *Person) string {
 		return fmt.Sprintf("%s, has been suspended since %s, and nothing resumes it by itself:", upperFirst(about), p.When(t.Since))
 	case t.Again:
 		return "This has been wrong since " + p.When(t.Since) + ":"
-	case t.What == WhatFailed || t.What == WhatHandler:
+	case t.What == WhatFailed || t.What == WhatHandler || t.What == WhatCondition:
 		return "This has failed in " + about + ":"
 	case t.What == WhatDelayed:
 		return "A delivery of " + about + ", does not get through:"
@@ -290,9 +293,13 @@ func (n *Notice) help(p *Person) string {
 	case t.What == WhatUnstarted:
 		return "Those who administer the route can have it started again or cancel it" + named(t.Menders) + "."
 	case t.What == WhatHandler && p.Mends:
-		return "The step was undone, and the case has gone on without it. Nothing tries it again: do by hand what it was to do, and correct the route."
+		return "The step has done nothing, and the case has gone on without it. Nothing tries it again: do by hand what it was to do, and correct the route."
 	case t.What == WhatHandler:
-		return "The step was undone, and the case has gone on without it. Those who administer the route can correct the route" + named(t.Menders) + "."
+		return "The step has done nothing, and the case has gone on without it. Those who administer the route can correct the route" + named(t.Menders) + "."
+	case t.What == WhatCondition && p.Mends:
+		return fmt.Sprintf(`Until it can be evaluated it counts as false, and %q has to wait. Give the case what the expression looks for, on its page or by saving it to %s on the drive, or correct the route and store it with ?migrate.`, t.Task, n.Links.CaseFile(c.ID))
+	case t.What == WhatCondition:
+		return fmt.Sprintf("Until it can be evaluated it counts as false, and %q has to wait. Those who administer the route can correct it", t.Task) + named(t.Menders) + "."
 	case t.What == WhatSuspended:
 		return fmt.Sprintf(`Nobody is given its tasks, and none of its timers expires. Its starter and those who administer the route can resume it, on its page, by {"state": "active"} saved to %s, or with the command line: flowdrive resume %d`, n.Links.CaseFile(c.ID), c.ID)
 	case t.What == WhatSlow && p.Mends:
