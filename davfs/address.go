@@ -21,6 +21,10 @@ func (a address) parent() address { return addressOf(a.Segments[:len(a.Segments)
 // an ordinary one.
 func (a address) attached() bool { return len(a.Segments) > 0 && a.Segments[0] == attachRoot }
 
+// overlaid reports whether a mounting client may be shown something else at the address
+// than what is stored: a draft or an echo.
+func (a address) overlaid() bool { return a.inWorkflow() || a.attached() }
+
 // equal reports whether two addresses are one: names differ by case below the
 // roots of Documents/, and nowhere else.
 func (a address) equal(b address) bool {

@@ -291,12 +291,8 @@ func (d *drive) options(x *request) (*answer, error) {
 	// Clients ask the folder that they mount, so that the class is the drive's,
 	// although some places cannot be locked. Those say so in supportedlock, which
 	// Office programs read.
-	class := dav.Classes
-	if x.at.attached() {
-		class = dav.ClassesWithoutLocks
-	}
 	a := &answer{Status: http.StatusOK, Body: []byte{}}
-	a.add("DAV", class)
+	a.add("DAV", dav.Classes)
 	a.add("MS-Author-Via", "DAV")
 	a.add("Allow", allow)
 	return a, nil

@@ -56,13 +56,14 @@ func newOverlays(now func() time.Time) *overlays {
 // they do not find.
 type echo struct {
 	sum         [sha256.Size]byte
-	about       info   // of the bytes
-	kept        bool   // a GET of the URL gives the bytes without the echo
-	storedETag  string // of the version that was stored then under the URL
-	content     []byte // of a document
-	contentOnly bool   // only the stored version has the bytes
-	caseID      int64  // whose input the bytes are, if they are not a document
-	performed   bool   // the bytes said what to do with a task
+	about       info       // of the bytes
+	kept        bool       // a GET of the URL gives the bytes without the echo
+	storedETag  string     // of the version that was stored then under the URL
+	content     []byte     // of a document
+	contentOnly bool       // only the stored version has the bytes
+	caseID      int64      // whose input the bytes are, if they are not a document
+	attachment  store.UUID // that the bytes are, if the URL does not name it
+	performed   bool       // the bytes said what to do with a task
 	answer      *answer
 }
 
@@ -78,6 +79,13 @@ func (e *echo) describe(name string, there *info) *info {
 
 // open opens the bytes.
 func (e *echo) open(ctx context.Context, x *request) (io.ReadSeekCloser, error) {
+	if e.attachment != (store.UUID{}) {
+		a, err := x.engine.Attachments.OpenAttachment(ctx, x.by, e.attachment)
+		if err != nil {
+			return nil, err
+		}
+		return a.Body, nil
+	}
 	if e.caseID == 0 {
 		return contentOf(e.content), nil
 	}
@@ -88,13 +96,13 @@ func (e *echo) open(ctx context.Context, x *request) (io.ReadSeekCloser, error) 
 	return input.Body, nil
 }
 
-// mounted reports whether the request is a mounting client's, in a folder of
-// Workflow/.
-func (x *request) mounted() bool { return !x.script && x.at.inWorkflow() }
+// mounted reports whether the request is a mounting client's, where such are shown
+// drafts and echoes.
+func (x *request) mounted() bool { return !x.script && x.at.overlaid() }
 
 // findEcho returns the echo at an address, nil if there is none.
 func (x *request) findEcho(a address) *echo {
-	if x.script || !a.inWorkflow() {
+	if x.script || !a.overlaid() {
 		return nil
 	}
 	e, _ := x.overlays.echoes.find(userPathOf(x.by.ID, a))
@@ -167,13 +175,16 @@ func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer)
 		if _, dropped := p.target.(dropFile); dropped {
 			e.caseID = o.CaseID
 		}
-		e.contentOnly = e.caseID == 0
+		if _, attached := p.target.(newAttachment); attached {
+			e.attachment, e.kept = uuidOf(o.Name), false
+		}
+		e.contentOnly = e.caseID == 0 && e.attachment == store.UUID{}
 	} else {
 		e.sum, e.about.size = sha256.Sum256(p.in.data), int64(len(p.in.data))
 	}
 	e.about.etag = fmt.Sprintf(`"%x"`, e.sum[:16])
 	switch {
-	case e.kept:
+	case e.kept, e.attachment != store.UUID{}:
 		e.about.etag = o.ETag
 	case e.contentOnly:
 		return // something else has replaced it already
@@ -187,6 +198,12 @@ func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer)
 	}
 	p.request.overlays.echoes.add(at, e, int64(len(e.content)))
 	p.storeEcho(ctx, e)
+}
+
+// uuidOf returns the UUID that an outcome names.
+func uuidOf(name string) store.UUID {
+	uuid, _ := store.ParseUUID(name) // which the engine has written
+	return uuid
 }
 
 // givesBack reports whether a GET of the request's URL gives the bytes that were

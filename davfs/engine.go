@@ -115,7 +115,6 @@ type Cases interface {
 	// Message opens a message by its UUID, or by its label if that is not
 	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
-	InputName(ctx context.Context, by identity.Principal, id int64) (string, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error)
 	Board(ctx context.Context, by identity.Principal, route string) ([]engine.BoardState, error)
 	BoardState(ctx context.Context, by identity.Principal, route, state string) (string, error)
@@ -223,6 +222,7 @@ type Attachments interface {
 	Attachments(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error) // Name is the UUID, Given the name
 	PutAttachment(ctx context.Context, req engine.Request, given engine.NewAttachment, body io.Reader) (*engine.Outcome, error)
 	DeleteAttachment(ctx context.Context, req engine.Request, uuid store.UUID) error
+	CaseFiles(ctx context.Context, by identity.Principal, id int64) (engine.CaseFiles, error)
 }
 
 // Accounts are what users know and change of themselves.

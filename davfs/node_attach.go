@@ -239,6 +239,13 @@ type newAttachment struct {
 
 func (n newAttachment) stat(context.Context) (*info, error) { return nil, absent() }
 
+// open finds nothing. What its author has just saved is found there for a while (echo).
+func (n newAttachment) open(context.Context) (*info, io.ReadSeekCloser, error) {
+	return nil, nil, absent()
+}
+
+func (n newAttachment) lockTarget() engine.Target { return engine.Target{Kind: engine.OnUpload} }
+
 func (n newAttachment) putRules() putRules {
 	rules := putRules{content: true, illegal: legalName(n.name)}
 	if n.caseID == 0 {
@@ -246,6 +253,10 @@ func (n newAttachment) putRules() putRules {
 	}
 	return rules
 }
+
+// attachmentHeader tells the UUID of a new attachment
+// (docs/contract/drive.md#compatibility-headers).
+const attachmentHeader = "X-OpenGroupware-AttachmentUUID"
 
 // expiresIn is the header that says how long an attachment is to live.
 const expiresIn = "X-Expires-In"
@@ -269,11 +280,17 @@ func lifetime(h http.Header) (clock.Duration, error) {
 }
 
 func (n newAttachment) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.attach(ctx, req, in, false)
+}
+
+// attach makes the attachment. One that replaces takes the place of what its case has
+// under the name.
+func (n newAttachment) attach(ctx context.Context, req engine.Request, in *upload, replaces bool) (*engine.Outcome, error) {
 	context, err := in.query.text("context")
 	if err != nil {
 		return nil, err
 	}
-	given := engine.NewAttachment{Name: n.name, CaseID: n.caseID, Context: context, MediaType: in.mediaType, Size: in.r.ContentLength}
+	given := engine.NewAttachment{Name: n.name, CaseID: n.caseID, Context: context, MediaType: in.mediaType, Size: in.r.ContentLength, Replaces: replaces}
 	if in.r.Header.Get("Content-Type") == "" {
 		given.MediaType = ""
 	}
@@ -285,5 +302,5 @@ func (n newAttachment) put(ctx context.Context, req engine.Request, in *upload) 
 
 func (n newAttachment) describe(a *answer, o *engine.Outcome) {
 	a.locate(attachRoot, string(inline), o.Name)
-	a.add("X-OpenGroupware-AttachmentUUID", o.Name)
+	a.add(attachmentHeader, o.Name)
 }

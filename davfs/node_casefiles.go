@@ -2,10 +2,7 @@ package davfs
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"path"
-	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -53,46 +50,46 @@ type fileOfCase struct {
 	attachment *attachmentFile // nil: the input
 }
 
-// all returns the files of the case, each under a name of its own: of several
-// attachments with one name the latest has it.
+// all returns the files of the case, each under a name of its own.
 func (n caseFiles) all(ctx context.Context) (out []fileOfCase, err error) {
-	taken := map[string]bool{}
-	name, err := n.engine.Cases.InputName(ctx, n.by, n.id)
+	files, err := n.engine.Attachments.CaseFiles(ctx, n.by, n.id)
 	if err != nil {
 		return nil, err
 	}
-	if name != "" {
-		about, err := n.input().stat(ctx)
+	if files.Input != "" {
+		f, err := n.inputFile(ctx, files.Input)
 		if err != nil {
 			return nil, err
 		}
-		about.name, taken[foldName(name)] = name, true
-		out = append(out, fileOfCase{about: about})
+		out = append(out, *f)
 	}
-	attached, err := n.engine.Attachments.Attachments(ctx, n.by, engine.Filter{CaseID: n.id})
-	if err != nil {
-		return nil, err
-	}
-	for i := len(attached) - 1; i >= 0; i-- {
-		uuid, ok := store.ParseUUID(attached[i].Name)
-		if !ok {
-			return nil, errs.New(errs.Internal, "The attachment %q has no UUID.", attached[i].Name)
+	for i := range files.Attached {
+		f, err := n.attached(&files.Attached[i])
+		if err != nil {
+			return nil, err
 		}
-		about := attachmentInfo(plain, &attached[i])
-		about.name = freeName(attached[i].Given, taken)
-		out = append(out, fileOfCase{about, &attachmentFile{n.scope, plain, n.id, uuid}})
+		out = append(out, *f)
 	}
 	return out, nil
 }
 
-// freeName returns the name, or with a number if it is taken, and takes it.
-func freeName(name string, taken map[string]bool) string {
-	free, ext := name, path.Ext(name)
-	for i := 2; taken[foldName(free)]; i++ {
-		free = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), i, ext)
+func (n caseFiles) inputFile(ctx context.Context, name string) (*fileOfCase, error) {
+	about, err := n.input().stat(ctx)
+	if err != nil {
+		return nil, err
 	}
-	taken[foldName(free)] = true
-	return free
+	about.name = name
+	return &fileOfCase{about: about}, nil
+}
+
+func (n caseFiles) attached(a *engine.Resource) (*fileOfCase, error) {
+	uuid, ok := store.ParseUUID(a.Name)
+	if !ok {
+		return nil, errs.New(errs.Internal, "The attachment %q has no UUID.", a.Name)
+	}
+	about := attachmentInfo(plain, a)
+	about.name, about.lockKey = a.Given, a.Lock
+	return &fileOfCase{about, &attachmentFile{n.scope, plain, n.id, uuid}}, nil
 }
 
 func (n caseFiles) input() messageFile {
@@ -107,14 +104,15 @@ type caseFileAt struct {
 }
 
 func (n caseFileAt) find(ctx context.Context) (*fileOfCase, error) {
-	all, err := n.folder.all(ctx)
+	files, err := n.folder.engine.Attachments.CaseFiles(ctx, n.folder.by, n.folder.id)
 	if err != nil {
 		return nil, err
 	}
-	for i := range all {
-		if foldName(all[i].about.name) == foldName(n.name) {
-			return &all[i], nil
-		}
+	if files.IsInput(n.name) {
+		return n.folder.inputFile(ctx, files.Input)
+	}
+	if a := files.Named(n.name); a != nil {
+		return n.folder.attached(a)
 	}
 	return nil, absent()
 }
@@ -168,42 +166,23 @@ func (n caseFileAt) guard(ctx context.Context) error {
 	case errs.Is(err, errs.NotFound):
 		return nil
 	case err == nil && f.attachment == nil:
-		return errs.New(errs.ReadOnly, "%q is the input of the case and stays as it is; choose another name.", n.name)
+		return engine.InputStays(n.name)
 	}
 	return err
 }
 
 func (n caseFileAt) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	before, err := n.find(ctx)
-	if err != nil && !errs.Is(err, errs.NotFound) {
-		return nil, err
-	}
-	var version engine.Version
-	if before != nil {
-		version = before.about.version()
-	}
-	if req.If != nil {
-		if err := req.If(version); err != nil {
-			return nil, err
-		}
-		req.If = nil
-	}
-	out, err := newAttachment{n.folder.scope, n.folder.id, n.name}.put(ctx, req, in)
-	if err != nil || before == nil || req.DryRun {
-		return out, err
-	}
-	out.Created = false
-	if before.attachment == nil {
-		return out, nil
-	}
-	// What the caller may not delete stays, under another name.
-	err = n.folder.engine.Attachments.DeleteAttachment(ctx, engine.Request{By: req.By, Now: req.Now}, before.attachment.uuid)
-	if err != nil && !errs.Is(err, errs.NotFound) && !errs.Is(err, errs.NotAllowed) && !errs.Is(err, errs.InUse) {
-		return nil, err
-	}
-	return out, nil
+	return newAttachment{n.folder.scope, n.folder.id, n.name}.attach(ctx, req, in, true)
 }
 
-func (n caseFileAt) describe(a *answer, _ *engine.Outcome) {
+func (n caseFileAt) describe(a *answer, o *engine.Outcome) {
 	a.locate(casePath(n.folder.id, filesName, n.name)...)
+	a.add(attachmentHeader, o.Name)
 }
+
+func (n caseFileAt) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnCaseFile, Ref: engine.Ref{CaseID: n.folder.id}, Name: n.name}
+}
+
+func (n caseFiles) lockArea() store.LockKey  { return store.LocksOnFilesOf(n.id) }
+func (n caseFileAt) lockArea() store.LockKey { return store.LocksOnFilesOf(n.folder.id) }

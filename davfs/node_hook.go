@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // hooksName is the name of the folder of a route's hooks.
@@ -121,3 +122,14 @@ func (n hookFile) remove(ctx context.Context, req engine.Request, _ query) error
 	}
 	return n.engine.Hooks.DeleteHook(ctx, req, n.hooks.route, n.name)
 }
+
+func (n hookFile) lockTarget() engine.Target {
+	t := engine.Target{Kind: engine.OnHook, Name: n.hooks.route}
+	if n.illegal == nil {
+		t.Hook = n.name
+	}
+	return t
+}
+
+func (n hooksFolder) lockArea() store.LockKey { return store.LocksOnHooks }
+func (n hookFile) lockArea() store.LockKey    { return store.LocksOnHooks }

@@ -25,7 +25,7 @@ func (p *putRequest) ofSideFile() bool {
 func hasOverlay(a address, n node) bool {
 	_, isWriter := n.(writer)
 	_, isSideFile := n.(sideFileNode)
-	return isWriter && !isSideFile && a.inWorkflow()
+	return isWriter && !isSideFile && a.overlaid()
 }
 
 // overlay is what the caller is shown at an address instead of the stored
@@ -231,7 +231,7 @@ func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 	if err != nil || isSideFile {
 		return members, err
 	}
-	if !scratchArea(x.at.Segments) {
+	if !scratchArea(x.at.Segments) && !x.at.attached() {
 		return x.withVersions(ctx, dir, members)
 	}
 	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
@@ -242,7 +242,7 @@ func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 	folded := foldName(here)
 	hidden := x.overlays.hidden.in(x.by.ID, folded)
 	var echoes map[string]*echo
-	if _, tasks := dir.(worklistFolder); !tasks && !x.script && x.at.inWorkflow() { // a task that is done is done
+	if _, tasks := dir.(worklistFolder); !tasks && !x.script && x.at.overlaid() { // a task that is done is done
 		echoes = x.overlays.echoes.in(x.by.ID, folded)
 	}
 	if len(own)+len(hidden)+len(echoes) > 0 {

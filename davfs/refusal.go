@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // How long a refusal is remembered, and how many are at most. Some clients,
@@ -141,6 +142,12 @@ func (d *drive) removeOverlay(x *request, n node) (done bool, err error) {
 	}
 	if s.draft != nil {
 		if err := x.engine.Locks.EndDraft(ctx, x.by, x.at.scratch(), nil); err != nil {
+			return false, err
+		}
+	}
+	if s.echo != nil && s.echo.attachment != (store.UUID{}) {
+		req := engine.Request{By: x.by, Now: d.Clock.Now()}
+		if err := x.engine.Attachments.DeleteAttachment(ctx, req, s.echo.attachment); err != nil && !errs.Is(err, errs.NotFound) {
 			return false, err
 		}
 	}

@@ -170,7 +170,7 @@ func (x *request) nearestFolder(ctx context.Context, at address) (address, error
 // may mean something else.
 func keepsRejected(n node) bool {
 	switch n.(type) {
-	case boardFolder, stateFolder, labelsFolder, caseFiles:
+	case boardFolder, stateFolder, labelsFolder, caseFiles, caseAttachments:
 		return false
 	}
 	_, is := n.(folder)

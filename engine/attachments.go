@@ -26,6 +26,7 @@ type NewAttachment struct {
 	Context   string         // name or id of the context to give it to, "" for the caller's own
 	Lifetime  clock.Duration // zero: the default
 	Size      int64          // as it was announced, -1: not at all
+	Replaces  bool           // it takes the place of what the case has under the name (replaced)
 }
 
 // defaultLifetime is how long an attachment lives that is bound to no case.
@@ -62,10 +63,14 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 		form.BoundTo = &a.CaseID
 	}
 	data := document.Form(form)
-	return &Resource{
+	out := &Resource{
 		Name: form.UUID, Seq: a.Seq, Form: data, FormETag: a.ETag(), SourceETag: a.ETag(), SourceSize: a.Size,
 		Given: a.Name, MediaType: a.MediaType, Created: a.Created, Modified: a.Created, Own: a.CaseID == 0 && by.In(a.ContextID),
 	}
+	if a.CaseID != 0 { // elsewhere its address has no name that could be written again
+		out.Lock = store.AttachmentKey(a.CaseID, a.UUID)
+	}
+	return out
 }
 
 // findAttachment returns the attachment if by may see it at now, or nil.
@@ -81,7 +86,17 @@ func (e *Attachments) findAttachment(r store.Reader, by identity.Principal, uuid
 }
 
 // Attachments returns the attachments that by sees, in order of creation.
-func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f Filter) (out []Resource, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		if _, err = e.needCase(r, by, f.CaseID); err == nil {
+			out, err = e.attachments(r, by, f)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (e *Attachments) attachments(r store.Reader, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := store.AttachmentFilter{CaseID: f.CaseID, Now: e.Clock.Now(), After: f.After, Limit: f.Limit}
 	var absent []identity.Principal // for whom by stands in
 	switch {
@@ -91,36 +106,28 @@ func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f 
 		absent = e.rights.Represented(by)
 		filter.Access, filter.Routes = access.WithContexts(by, absent), e.rights.Administered(by)
 	}
-	var out []Resource
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		if _, err := e.needCase(r, by, f.CaseID); err != nil {
-			return err
-		}
-		out, err = pages[store.Attachment]{
-			limit: f.Limit, size: filter.Limit,
-			list: func(after int64, limit int) ([]store.Attachment, error) {
-				filter.After, filter.Limit = after, limit
-				return r.Attachments().List(filter)
-			},
-			place: func(a *store.Attachment) int64 { return a.Seq },
-			add: func(list []store.Attachment, out []Resource) (_ []Resource, err error) {
-				for i := range list {
-					sees := true
-					if len(absent) > 0 { // found by what they see; not all of that is lent
-						if sees, err = e.rights.SeesAttachment(r, by, &list[i]); err != nil {
-							return nil, err
-						}
-					}
-					if sees && e.rights.InContext(by, f.Context, list[i].ContextID) {
-						out = append(out, *attachmentResource(&list[i], by))
+	return pages[store.Attachment]{
+		limit: f.Limit, size: filter.Limit,
+		list: func(after int64, limit int) ([]store.Attachment, error) {
+			filter.After, filter.Limit = after, limit
+			return r.Attachments().List(filter)
+		},
+		place: func(a *store.Attachment) int64 { return a.Seq },
+		add: func(list []store.Attachment, out []Resource) (_ []Resource, err error) {
+			for i := range list {
+				sees := true
+				if len(absent) > 0 { // found by what they see; not all of that is lent
+					if sees, err = e.rights.SeesAttachment(r, by, &list[i]); err != nil {
+						return nil, err
 					}
 				}
-				return out, nil
-			},
-		}.all(filter.After)
-		return err
-	})
-	return out, err
+				if sees && e.rights.InContext(by, f.Context, list[i].ContextID) {
+					out = append(out, *attachmentResource(&list[i], by))
+				}
+			}
+			return out, nil
+		},
+	}.all(filter.After)
 }
 
 // needCase returns a case, or errs.NotFound for one that by does not see; 0 is
@@ -171,12 +178,14 @@ func (e *Attachments) OpenAttachment(ctx context.Context, by identity.Principal,
 
 // PutAttachment stores a new attachment. Errors: errs.ContextNotAvailable,
 // errs.BadParameter if it would expire too late, errs.TooLarge, errs.Full if
-// the quota is used up, errs.NotFound if it is for a case that by may not see.
+// the quota is used up, errs.NotFound if it is for a case that by may not see;
+// of one that replaces another also errs.Locked, and errs.ReadOnly for the name of the
+// input.
 func (e *Attachments) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
 	var a *store.Attachment
 	var room int64
 	err := e.Store.View(ctx, func(r store.Reader) (err error) { // before the body is read
-		if a, err = e.newAttachment(r, req, given); err != nil {
+		if a, _, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
 		room, err = e.roomInQuota(r, req.By.ID, 0, given.Size)
@@ -203,9 +212,9 @@ func (e *Attachments) PutAttachment(ctx context.Context, req Request, given NewA
 }
 
 // newAttachment returns the attachment to create, without its content, if the
-// caller may create it.
-func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
-	a := &store.Attachment{
+// caller may create it, and the one that it replaces.
+func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttachment) (a *store.Attachment, old *Resource, err error) {
+	a = &store.Attachment{
 		UUID: store.NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
 		Name: given.Name, MediaType: given.MediaType, Created: req.Now,
 	}
@@ -214,15 +223,15 @@ func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttach
 	}
 	c, err := e.needCase(r, req.By, given.CaseID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := notArchived(c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if given.Context != "" {
 		id, err := e.ownContext(req.By, given.Context)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		a.ContextID = id
 	}
@@ -233,10 +242,14 @@ func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttach
 	if !lifetime.IsZero() {
 		a.Lifetime, a.Expires = lifetime.String(), lifetime.After(req.Now)
 		if a.Expires.Year() > 9999 || !a.Expires.After(req.Now) {
-			return nil, errs.New(errs.BadParameter, "An attachment cannot expire after %s; give it less time.", a.Lifetime)
+			return nil, nil, errs.New(errs.BadParameter, "An attachment cannot expire after %s; give it less time.", a.Lifetime)
 		}
 	}
-	return a, change.CheckVersion(req.If, Version{})
+	if !given.Replaces {
+		return a, nil, change.CheckVersion(req.If, Version{})
+	}
+	old, err = e.replaced(r, req, given)
+	return a, old, err
 }
 
 // ownContext returns the context of that name or id if by may create objects in
@@ -250,7 +263,8 @@ func (e *Attachments) ownContext(by identity.Principal, text string) (identity.I
 }
 
 func (e *Attachments) insertAttachment(tx store.Tx, req Request, given NewAttachment, a *store.Attachment) (*Outcome, error) {
-	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
+	_, old, err := e.newAttachment(tx, req, given) // again: while the body came, things may have moved
+	if err != nil {
 		return nil, err
 	}
 	if err := e.checkQuota(tx, req.By.ID, a.Size); err != nil {
@@ -264,9 +278,14 @@ func (e *Attachments) insertAttachment(tx store.Tx, req Request, given NewAttach
 	if err := tx.Write().Attachments().Insert(a); err != nil {
 		return nil, err
 	}
+	if old != nil {
+		if err := e.giveWay(tx, req, old, a); err != nil {
+			return nil, err
+		}
+	}
 	tx.AfterCommit(func() { e.sweeper.note(a.Expires) })
 	out := &Outcome{
-		Created: true, Changed: true, Name: a.UUID.String(), Form: attachmentResource(a, req.By).Form, ETag: a.ETag(), FormETag: a.ETag(),
+		Created: old == nil, Changed: true, Name: a.UUID.String(), Form: attachmentResource(a, req.By).Form, ETag: a.ETag(), FormETag: a.ETag(),
 		Modified: a.Created, CaseID: a.CaseID,
 	}
 	return out, e.Finish(tx, req, out)
@@ -284,32 +303,47 @@ func (e *Attachments) DeleteAttachment(ctx context.Context, req Request, uuid st
 		if a == nil {
 			return change.Absent("attachment")
 		}
-		may, err := e.rights.MayDeleteAttachment(tx, req.By, a)
-		if err != nil {
+		if err := e.mayDelete(tx, req.By, a); err != nil {
 			return err
 		}
-		if !may {
-			return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may delete it.")
-		}
-		c, err := e.needCase(tx, req.By, a.CaseID)
-		if err == nil {
-			err = notArchived(c)
-		}
-		if err != nil {
+		// In /attachfs/ nothing can be locked except what is bound to a case, by its name there.
+		r := attachmentResource(a, req.By)
+		if err := e.CheckRequest(tx.Locks(), req, attachedVersion(r), attachedScope(r)); err != nil {
 			return err
 		}
-		if err := change.CheckVersion(req.If, Version{Exists: true, ETag: a.ETag(), Modified: a.Created}); err != nil {
+		if err := unused(tx, uuid); err != nil {
 			return err
 		}
-		used, err := tx.Attachments().InUse(uuid)
-		if err != nil {
+		if err := tx.Write().Locks().DeleteOn(store.AttachmentKey(a.CaseID, uuid)); err != nil {
 			return err
-		}
-		if used {
-			return errs.New(errs.InUse, "A schedule entry takes this attachment as its input; change or delete the entry first.")
 		}
 		return e.dropAttachment(tx, uuid)
 	})
+}
+
+// mayDelete answers why by may not delete an attachment.
+func (e *Attachments) mayDelete(tx store.Tx, by identity.Principal, a *store.Attachment) error {
+	may, err := e.rights.MayDeleteAttachment(tx, by, a)
+	if err != nil {
+		return err
+	}
+	if !may {
+		return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may delete it.")
+	}
+	c, err := e.needCase(tx, by, a.CaseID)
+	if err == nil {
+		err = notArchived(c)
+	}
+	return err
+}
+
+// unused answers errs.InUse if a schedule entry names the attachment.
+func unused(r store.Reader, uuid store.UUID) error {
+	used, err := r.Attachments().InUse(uuid)
+	if err == nil && used {
+		err = errs.New(errs.InUse, "A schedule entry takes this attachment as its input; change or delete the entry first.")
+	}
+	return err
 }
 
 func (e *Attachments) dropAttachment(tx store.Tx, uuid store.UUID) error {

@@ -2,6 +2,11 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -11,23 +16,151 @@ import (
 	"flowdrive/store"
 )
 
-// InputName returns the name of the file that is the input of a case, "" if it was
-// none. Errors: errs.NotFound if by may not see the case.
-func (e *Cases) InputName(ctx context.Context, by identity.Principal, id int64) (name string, err error) {
-	err = e.Store.View(ctx, func(r store.Reader) error {
-		row, _, err := e.findCase(r, by, Ref{CaseID: id})
-		if err != nil {
-			return err
-		}
-		if row == nil {
-			return change.Absent("case")
-		}
-		c, err := machine.ReadMarking(row.Marking)
-		if err != nil {
-			return errs.Wrap("read the marking of a case", err)
-		}
-		name = filename.Safe(c.InputName)
-		return nil
+// CaseFiles is what Cases/<id>/Files/ has: the input of the case if it was a file, and
+// what is attached to it, under the names that they were given
+// (docs/contract/labels-attachments.md#files-of-a-case).
+type CaseFiles struct {
+	Input    string     // the name of the input, "" if that was no file
+	Attached []Resource // the latest first; Given is the name there
+}
+
+// CaseFiles returns the files of a case. Errors: errs.NotFound if by may not see the
+// case.
+func (e *Attachments) CaseFiles(ctx context.Context, by identity.Principal, id int64) (out CaseFiles, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		_, out, err = e.caseFiles(r, by, id)
+		return err
 	})
-	return name, err
+	return out, err
+}
+
+func (e *Attachments) caseFiles(r store.Reader, by identity.Principal, id int64) (row *store.Case, out CaseFiles, err error) {
+	if row, err = e.needCase(r, by, id); err != nil {
+		return nil, out, err
+	}
+	c, err := machine.ReadMarking(row.Marking)
+	if err != nil {
+		return nil, out, errs.Wrap("read the marking of a case", err)
+	}
+	attached, err := e.attachments(r, by, Filter{CaseID: id})
+	if err != nil {
+		return nil, out, err
+	}
+	out.Input = filename.Safe(c.InputName)
+	taken := map[string]bool{}
+	if out.Input != "" {
+		taken[foldFileName(out.Input)] = true
+	}
+	for i := len(attached) - 1; i >= 0; i-- { // of several with one name the latest has it
+		attached[i].Given = freeFileName(attached[i].Given, taken)
+		out.Attached = append(out.Attached, attached[i])
+	}
+	return row, out, nil
+}
+
+// IsInput reports whether the name is that of the input.
+func (f *CaseFiles) IsInput(name string) bool {
+	return f.Input != "" && foldFileName(f.Input) == foldFileName(name)
+}
+
+// Named returns the attachment of that name, nil if there is none.
+func (f *CaseFiles) Named(name string) *Resource {
+	for i := range f.Attached {
+		if foldFileName(f.Attached[i].Given) == foldFileName(name) {
+			return &f.Attached[i]
+		}
+	}
+	return nil
+}
+
+// foldFileName returns the form in which names of files are compared.
+func foldFileName(name string) string { return identity.Fold(norm.NFC.String(name)) }
+
+// freeFileName returns the name, or with a number if it is taken, and takes it.
+func freeFileName(name string, taken map[string]bool) string {
+	free, ext := name, path.Ext(name)
+	for i := 2; taken[foldFileName(free)]; i++ {
+		free = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), i, ext)
+	}
+	taken[foldFileName(free)] = true
+	return free
+}
+
+// InputStays is why nothing can be attached under the name of the input of a case.
+func InputStays(name string) error {
+	return errs.New(errs.ReadOnly, "%q is the input of the case and stays as it is; choose another name.", name)
+}
+
+// replaced returns the attachment of which a new one takes the place and the name, nil
+// if there is none.
+func (e *Attachments) replaced(r store.Reader, req Request, given NewAttachment) (*Resource, error) {
+	_, files, err := e.caseFiles(r, req.By, given.CaseID)
+	if err != nil {
+		return nil, err
+	}
+	if files.IsInput(given.Name) {
+		return nil, InputStays(given.Name)
+	}
+	old := files.Named(given.Name)
+	return old, e.CheckRequest(r.Locks(), req, attachedVersion(old), attachedScope(old))
+}
+
+// attachedVersion returns the version of an attachment, nil for none.
+func attachedVersion(a *Resource) Version {
+	if a == nil {
+		return Version{}
+	}
+	return Version{Exists: true, ETag: a.SourceETag, Modified: a.Modified}
+}
+
+// attachedScope says which locks concern an attachment, nil for none.
+func attachedScope(a *Resource) change.LockScope {
+	if a == nil {
+		return change.LockScope{}
+	}
+	return change.ScopeOf(a.Lock)
+}
+
+// giveWay deletes an attachment of which another one has taken the place. What the
+// caller may not delete stays, under another name. The locks are on the name's new
+// attachment from now on.
+func (e *Attachments) giveWay(tx store.Tx, req Request, old *Resource, to *store.Attachment) error {
+	if err := tx.Write().Locks().Move(old.Lock, store.AttachmentKey(to.CaseID, to.UUID)); err != nil {
+		return err
+	}
+	uuid, ok := store.ParseUUID(old.Name)
+	if !ok {
+		return errs.New(errs.Internal, "The attachment %q has no UUID.", old.Name)
+	}
+	a, err := e.findAttachment(tx, req.By, uuid, req.Now)
+	if err != nil || a == nil {
+		return err
+	}
+	if err = e.mayDelete(tx, req.By, a); err == nil {
+		err = unused(tx, uuid)
+	}
+	switch errs.KindOf(err) {
+	case "":
+		return e.dropAttachment(tx, uuid)
+	case errs.NotAllowed, errs.InUse:
+		return nil
+	default:
+		return err
+	}
+}
+
+// caseFileTarget returns a file of a case, or the place of one. Its input stays as it is.
+func (e *Locks) caseFileTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	row, files, err := e.attachments.caseFiles(r, by, t.Ref.CaseID)
+	if err != nil {
+		return nil, err
+	}
+	out := &targeted{refused: notArchived(row)}
+	if files.IsInput(t.Name) {
+		out.refused = InputStays(t.Name)
+		return out, nil
+	}
+	found := files.Named(t.Name)
+	out.LockScope, out.version = attachedScope(found), attachedVersion(found)
+	return out, nil
 }

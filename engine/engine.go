@@ -334,7 +334,7 @@ func assemble(b *base) *Engine {
 		Reach: &b.reach, Letters: &b.letters, Sandbox: b.sandbox, Log: b.log,
 	}
 	e.Routes = &Routes{b, e.Schedules, e.decider}
-	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Scratch, e.Schedules, e.decider}
+	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Scratch, e.Schedules, e.decider, e.Attachments, e.Hooks}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.deleteTaken, e.Calendars.ReadAhead, b.runPrefetched
 	b.RunDue = b.runDueNow
 	b.checkQuota, b.roomInQuota = e.Files.MakeRoom, e.Files.Room

@@ -104,7 +104,7 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 		if err != nil {
 			return err
 		}
-		if err := change.CheckVersion(req.If, hook.Version(old)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, hook.Version(old), hook.Scope(old)); err != nil {
 			return err
 		}
 		out, err = e.writeHook(ctx, tx, req, old, &store.Hook{
@@ -186,10 +186,13 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 		if h == nil {
 			return change.Absent("hook")
 		}
-		if err := change.CheckVersion(req.If, hook.Version(h)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, hook.Version(h), hook.Scope(h)); err != nil {
 			return err
 		}
 		if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID, deleted: true}); err != nil {
+			return err
+		}
+		if err := tx.Write().Locks().DeleteOn(store.HookKey(h.ID)); err != nil {
 			return err
 		}
 		if err := tx.Write().Routes().Hooks().Delete(h.ID); err != nil {
@@ -197,6 +200,20 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 		}
 		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.HookDelete, info.Name+"/"+h.Name, ""))
 	})
+}
+
+// hookTarget returns a hook, or the place of one.
+func (e *Locks) hookTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	info, err := e.hooks.administered(by, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	h, err := store.OrNil(r.Routes().Hooks().Get(info.ID, t.Hook))
+	if err != nil {
+		return nil, err
+	}
+	_, refused := e.hooks.mayChangeHooks(by, t.Name)
+	return &targeted{LockScope: hook.Scope(h), version: hook.Version(h), refused: refused}, nil
 }
 
 // form returns the complete form of a hook.

@@ -161,21 +161,30 @@ func (e *Locks) boundLocks(tx store.Tx, holder identity.ID) error {
 }
 
 // RefreshLock extends the lock whose token the request submits. The lock must
-// cover the target (RFC 4918, section 9.10.2). Errors: errs.Precondition if it
-// does not.
+// cover the target (RFC 4918, section 9.10.2), or have been taken there by the caller:
+// clients refresh the lock under which they have just saved, whatever has become of the
+// PUT. Errors: errs.Precondition if it does not.
 func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
 	var out *store.Lock
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
-		at, err := e.target(tx, req.By, t)
-		if err != nil {
-			return err
+		at, gone := e.target(tx, req.By, t)
+		if errs.Is(gone, errs.NotFound) {
+			at = &targeted{}
+		} else if gone != nil {
+			return gone
 		}
 		covers, _, err := at.Covering(tx.Locks(), e.Wall())
+		if err == nil {
+			covers, err = e.withOwn(tx, req, t, covers)
+		}
 		if err != nil {
 			return err
 		}
 		i := slices.IndexFunc(covers, req.HasToken)
-		if i < 0 { // which says more than that the condition is not met
+		switch {
+		case i < 0 && gone != nil:
+			return gone
+		case i < 0: // which says more than that the condition is not met
 			return notThisLock(errs.Precondition)
 		}
 		v := at.version
@@ -184,6 +193,10 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 			return err
 		}
 		out = &covers[i]
+		if gone != nil { // or no longer the caller's to see: it lasts no longer than it would
+			out.Lasts = out.Expires.Sub(e.Wall())
+			return nil
+		}
 		out.Lasts = lasting(lasts)
 		out.Expires = e.Wall().Add(out.Lasts)
 		if err := tx.Write().Locks().Refresh(out.Token, out.Lasts, out.Expires); err != nil {
@@ -192,6 +205,26 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 		return e.scratch.FollowLock(tx, out, false)
 	})
 	return out, err
+}
+
+// mostTokens bounds how many of the submitted tokens are looked up. A client submits one
+// or two.
+const mostTokens = 16
+
+// withOwn returns the locks with those that the caller has taken at the path of the
+// target, of which the request submits a token and whose resource has gone.
+func (e *Locks) withOwn(r store.Reader, req Request, t Target, covers []store.Lock) ([]store.Lock, error) {
+	for _, token := range req.Tokens[:min(len(req.Tokens), mostTokens)] {
+		l, err := store.OrNil(r.Locks().ByToken(token, e.Wall()))
+		switch {
+		case err != nil:
+			return nil, err
+		case l == nil || l.HolderID != req.By.ID || l.Root != t.URL:
+		case !slices.ContainsFunc(covers, func(c store.Lock) bool { return c.Token == token }):
+			covers = append(covers, *l)
+		}
+	}
+	return covers, nil
 }
 
 // notThisLock says that a token is of no lock that covers the request's

@@ -88,4 +88,7 @@ type Locks struct {
 	scratch   *scratch.Area
 	schedules *Schedules
 	decider   *decider
+
+	attachments *Attachments
+	hooks       *Hooks
 }

@@ -30,6 +30,9 @@ const (
 	OnTimer
 	OnDrop
 	OnScenario
+	OnCaseFile
+	OnHook
+	OnUpload // the place of something new, which then has another name
 	OnScratch
 )
 
@@ -37,9 +40,10 @@ const (
 type Target struct {
 	Kind     TargetKind
 	Document DocumentPath       // OnDocument
-	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
+	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel, OnTimer and OnCaseFile the case
 	Month    store.Month        // OnCase: of the archive it must be in, 0: anywhere
-	Name     string             // of a route, an action, a label or a timer; OnDrop and OnScenario of the route
+	Name     string             // of a route, an action, a label, a timer or a file; OnDrop, OnScenario and OnHook of the route
+	Hook     string             // OnHook
 	Scratch  store.ScratchPlace // OnScratch
 	Draft    bool               // OnScratch: a document can be there
 	URL      string             // the path, decoded
@@ -85,6 +89,12 @@ func (e *Locks) resolveTarget(r store.Reader, by identity.Principal, t Target) (
 		return &targeted{}, err
 	case OnScenario:
 		return e.scenarioTarget(r, by, t)
+	case OnCaseFile:
+		return e.caseFileTarget(r, by, t)
+	case OnHook:
+		return e.hookTarget(r, by, t)
+	case OnUpload:
+		return &targeted{}, nil
 	case OnScratch:
 		return e.targetInScratch(r, by, t)
 	}

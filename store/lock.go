@@ -23,6 +23,8 @@ const (
 	LocksOnLabels    LockKey = "label/"
 	LocksOnTimers    LockKey = "timer/"
 	LocksOnDocuments LockKey = "document/"
+	LocksOnAttached  LockKey = "attachment/"
+	LocksOnHooks     LockKey = "hook/"
 )
 
 // LocksOnTasksOf begins the keys of the tasks of a case.
@@ -36,6 +38,11 @@ func LocksOnTimersOf(caseID int64) LockKey {
 // LocksOnLabelsOf begins the keys of the labels of a case.
 func LocksOnLabelsOf(caseID int64) LockKey {
 	return LocksOnLabels + LockKey(fmt.Sprintf("%d/", caseID))
+}
+
+// LocksOnFilesOf begins the keys of what is attached to a case.
+func LocksOnFilesOf(caseID int64) LockKey {
+	return LocksOnAttached + LockKey(fmt.Sprintf("%d/", caseID))
 }
 
 // Lock is a write lock.
@@ -116,6 +123,14 @@ func LabelKey(caseID int64, label string) LockKey {
 func TimerKey(caseID int64, timer string) LockKey {
 	return LocksOnTimersOf(caseID) + LockKey(timer)
 }
+
+// AttachmentKey returns the key of the locks on what is attached to a case.
+func AttachmentKey(caseID int64, uuid UUID) LockKey {
+	return LocksOnFilesOf(caseID) + LockKey(uuid.String())
+}
+
+// HookKey returns the key of the locks on a hook.
+func HookKey(id int64) LockKey { return LocksOnHooks + LockKey(fmt.Sprint(id)) }
 
 // RootKey begins the keys of the locks on what lies below the root of a context.
 func RootKey(root identity.ID) LockKey {

@@ -19,8 +19,5 @@
 // What cannot be read is an errs.Error that says why.
 package dav
 
-// What the header DAV says of a resource: the classes of RFC 4918, section 18.
-const (
-	Classes             = "1, 2, 3"
-	ClassesWithoutLocks = "1, 3"
-)
+// Classes is what the header DAV says of a resource (RFC 4918, section 18).
+const Classes = "1, 2, 3"

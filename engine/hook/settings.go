@@ -100,10 +100,10 @@ func Describe(h *store.Hook, route, author string, secrets Secrets) (Form, error
 // Resource returns the resource of a hook with that form.
 func (f Form) Resource(h *store.Hook) *change.Resource {
 	form := document.Form(f)
-	v := Version(h)
+	definition := definitionOf(h)
 	return &change.Resource{
-		Name: h.Name, Seq: h.ID, Form: form, FormETag: change.SourceETag(form), Definition: v.Definition,
-		Created: h.Created, Modified: h.Modified, Own: true,
+		Name: h.Name, Seq: h.ID, Form: form, FormETag: definition + strings.TrimPrefix(change.SourceETag(form), `"`), Definition: definition,
+		Created: h.Created, Modified: h.Modified, Own: true, Lock: store.HookKey(h.ID),
 	}
 }
 
@@ -112,8 +112,22 @@ func Version(h *store.Hook) change.Version {
 	if h == nil {
 		return change.Version{}
 	}
-	definition := `"` + strconv.FormatInt(h.ID, 10) + "-" + strconv.FormatInt(h.Revision, 10)
-	return change.Version{Exists: true, ETag: definition + `"`, Modified: h.Modified}
+	definition := definitionOf(h)
+	return change.Version{Exists: true, ETag: definition + `"`, Definition: definition, Modified: h.Modified}
+}
+
+// definitionOf begins the ETags of a hook. It stays the same while only its fault and its
+// warnings change.
+func definitionOf(h *store.Hook) string {
+	return `"` + strconv.FormatInt(h.ID, 10) + "-" + strconv.FormatInt(h.Revision, 10) + "."
+}
+
+// Scope says which locks concern a hook, nil for none.
+func Scope(h *store.Hook) change.LockScope {
+	if h == nil {
+		return change.LockScope{}
+	}
+	return change.ScopeOf(store.HookKey(h.ID))
 }
 
 // Secrets returns the secret of a name, one of an administrator's settings. nil has
