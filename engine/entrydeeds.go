@@ -83,11 +83,10 @@ const (
 )
 
 // tellHolds tells those whose schedule entries start no more cases by a hold that they
-// are held back, or that they are not any more. before and after are all holds.
+// are held back, or that they are not any more, and services. before and after are all
+// holds.
 func (e *deeds) tellHolds(req Request, h *store.Hold, before, after []store.Hold) error {
-	if !e.channels.Mail {
-		return nil
-	}
+	people := map[notice.DeedKind][]notice.Person{}
 	for _, of := range []struct {
 		what     notice.DeedKind
 		from, to []store.Hold
@@ -99,16 +98,36 @@ func (e *deeds) tellHolds(req Request, h *store.Hold, before, after []store.Hold
 		}
 		for _, owner := range owners {
 			owner.held.Hold, owner.held.About = h.Name, heldInWords(h)
+			people[of.what] = append(people[of.what], owner.person)
 			n := &notice.Notice{
 				Kind: notice.KindAct, Time: req.Now, Links: e.links, People: []notice.Person{owner.person},
 				Deed: &notice.Deed{What: of.what, Actor: string(req.By.Name), By: e.callName(req.By.Name), Said: of.said, Held: (*notice.Held)(&owner.held)},
+			}
+			if !e.channels.Mail {
+				continue
 			}
 			if err := e.mail(e.tx, n, &n.People[0], e.postLoose(e.tx, req.Now)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	troubles := &holdTroubles{e.decider, e.tx}
+	_, told, err := troubles.ofHold(h.ID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(after, func(other store.Hold) bool { return other.ID == h.ID }) {
+		return troubles.ended(req, h, after, told, people[notice.DeedReleased])
+	}
+	if slices.ContainsFunc(before, func(was store.Hold) bool { return was.ID == h.ID && heldInWords(&was) == heldInWords(h) }) {
+		return nil // it has another reason
+	}
+	n := troubles.notice(h, notice.KindAct, req.Now)
+	n.Deed = &notice.Deed{What: notice.DeedHeld, Actor: string(req.By.Name), By: e.callName(req.By.Name), Said: h.Reason}
+	if err := e.tell(e.tx, n, e.postLoose(e.tx, req.Now)); err != nil {
+		return err
+	}
+	return troubles.begin(h, people[notice.DeedHeld], req.Now)
 }
 
 // heldInWords says in words what a hold is about.

@@ -288,10 +288,10 @@ func (e *Holds) DeleteHold(ctx context.Context, req Request, name string) error 
 			return err
 		}
 		after := slices.DeleteFunc(slices.Clone(before), func(other store.Hold) bool { return other.ID == h.ID })
-		if err := tx.Write().Queue().DeleteHold(h.ID); err != nil {
+		if err := (&deeds{&decider{e.base}, tx}).tellHolds(req, h, before, after); err != nil {
 			return err
 		}
-		if err := (&deeds{&decider{e.base}, tx}).tellHolds(req, h, before, after); err != nil {
+		if err := tx.Write().Queue().DeleteHold(h.ID); err != nil { // with what is known of it
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)

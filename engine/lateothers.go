@@ -38,8 +38,8 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 			}
 		}
 	}
-	if !l.by.Admin() {
-		return nil
+	if err := l.lateHolds(r, late); err != nil || !l.by.Admin() {
+		return err
 	}
 	if err := l.lateServer(r, late); err != nil {
 		return err

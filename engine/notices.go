@@ -70,6 +70,9 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 	if err := t.noteTroubles(); err != nil {
 		return err
 	}
+	if err := t.tellStarter(); err != nil {
+		return err
+	}
 	for _, n := range t.notices {
 		if err := t.tell(n); err != nil {
 			return err

@@ -210,6 +210,7 @@ type statusLook struct {
 	*Status
 	by      identity.Principal
 	zone    status.Zone
+	queued  []int64 // cases that the user may have started, for what is held back
 	version statusVersion
 }
 

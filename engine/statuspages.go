@@ -172,6 +172,13 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 	if err != nil {
 		return nil, err
 	}
+	queued, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: true, State: string(machine.Queued), Limit: mostLateCases})
+	if err != nil {
+		return nil, err
+	}
+	for i := range queued {
+		l.queued = append(l.queued, queued[i].Seq)
+	}
 	suspended, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: len(administered) == 0, State: string(machine.Suspended), Limit: mostLateCases})
 	if err != nil {
 		return nil, err

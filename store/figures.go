@@ -21,6 +21,7 @@ type Figures struct {
 	// none. If it is past, the sweeper is behind.
 	Due time.Time
 
+	Holds  int64 // that keep cases from starting
 	Late   int64 // schedule entries whose instant is past
 	Stored int64 // bytes of contents and of large forms, as quotas count them
 }

@@ -2,14 +2,15 @@ package store
 
 import "time"
 
-// Trouble is something that is wrong with a case, a schedule entry or a hook, until it
-// is mended. Exactly one of CaseID, Entry and Hook is set.
+// Trouble is something that is wrong with a case, a schedule entry, a hook or a hold, until
+// it is mended. Exactly one of CaseID, Entry, Hook and Hold is set.
 type Trouble struct {
 	ID     int64
 	CaseID int64
 	Entry  UUID
 	Hook   int64     // its ID
-	Name   string    // tells it from others of the same case, entry or hook
+	Hold   int64     // its ID
+	Name   string    // tells it from others of the same case, entry, hook or hold
 	Due    time.Time // when people are told of it again
 	Data   []byte    // JSON
 }
@@ -20,6 +21,7 @@ type TroubleReader interface {
 	OfCase(id int64) ([]Trouble, error)   // by Name
 	OfEntry(uuid UUID) ([]Trouble, error) // by Name
 	OfHook(id int64) ([]Trouble, error)   // by Name
+	OfHold(id int64) ([]Trouble, error)   // by Name
 	// Named returns those of that name, in the order in which they are due.
 	Named(name string, limit int) ([]Trouble, error)
 }
@@ -27,7 +29,7 @@ type TroubleReader interface {
 // TroubleWriter writes what is wrong.
 type TroubleWriter interface {
 	// Insert stores a new one and sets its ID. It returns errs.NameTaken if the
-	// case, entry or hook has one of that name.
+	// case, entry, hook or hold has one of that name.
 	Insert(t *Trouble) error
 	Update(t *Trouble) error // Due and Data
 	Delete(id int64) error

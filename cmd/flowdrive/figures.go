@@ -56,6 +56,7 @@ var (
 	figureUndelivered = describe("outbox_undelivered", "What was given up and waits for somebody to retry or abort it.")
 	figureLate        = describe("schedule_late_entries", "Schedule entries whose instant is past and has not been fired.")
 	figureBehind      = describe("sweeper_behind_seconds", "For how long the first thing has been due that the server has to do by itself, 0 for nothing.")
+	figureHolds       = describe("holds", "Holds, which keep cases from starting.")
 	figureStored      = describe("stored_bytes", "Bytes that users have stored, as quotas count them.")
 	figureFiles       = describe("database_bytes", "Size of the files of the database.", "file")
 )
@@ -63,7 +64,7 @@ var (
 // Describe implements prometheus.Collector.
 func (f *figures) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		figureCases, figureTaskCases, figurePending, figureOldest, figureUndelivered, figureLate, figureBehind, figureStored, figureFiles,
+		figureCases, figureTaskCases, figurePending, figureOldest, figureUndelivered, figureHolds, figureLate, figureBehind, figureStored, figureFiles,
 	} {
 		to <- d
 	}
@@ -96,6 +97,7 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 	tell(figurePending, float64(read.Pending))
 	tell(figureOldest, age(read.Oldest, now))
 	tell(figureUndelivered, float64(read.Undelivered))
+	tell(figureHolds, float64(read.Holds))
 	tell(figureLate, float64(read.Late))
 	tell(figureBehind, age(read.Due, now))
 	tell(figureStored, float64(read.Stored))

@@ -36,6 +36,8 @@ func (n *Notice) route() string {
 		return n.Entry.Route
 	case n.Hook != nil:
 		return n.Hook.Route
+	case n.Hold != nil:
+		return n.Hold.Route
 	}
 	return ""
 }

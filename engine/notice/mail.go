@@ -16,6 +16,8 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 		return n.deedMail(p)
 	case n.Hook != nil:
 		return n.hookMail(p)
+	case n.Hold != nil:
+		return n.holdMail(p)
 	case n.Password != nil:
 		return n.passwordMail(p)
 	case n.Server != nil:

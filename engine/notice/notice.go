@@ -52,7 +52,7 @@ func (k Kind) Severity() Severity {
 	return Info
 }
 
-// Notice is one thing that some people are told. Exactly one of Case, Entry, Hook,
+// Notice is one thing that some people are told. Exactly one of Case, Entry, Hook, Hold,
 // Way, Server and Password is set, or none of a Deed that is a hold.
 type Notice struct {
 	Kind Kind
@@ -62,6 +62,8 @@ type Notice struct {
 	Entry *Entry
 	// Hook is the hook that it is about.
 	Hook *Hook
+	// Hold is the hold that it is about.
+	Hold *Hold
 	// Deed is what somebody did to Entry, or to all that a hold is about.
 	Deed *Deed
 	// Way is the way of telling people that it is about.

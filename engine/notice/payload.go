@@ -27,7 +27,7 @@ type Data struct {
 	Kind        Kind             `json:"kind"`                  // the kind of notice
 	Severity    Severity         `json:"severity"`              // how much it matters
 	Text        string           `json:"text"`                  // the notice in a sentence
-	Title       string           `json:"title"`                 // of the case or entry, or the name of the hook, destination or part
+	Title       string           `json:"title"`                 // of the case or entry, or the name of the hook, hold, destination or part
 	Route       string           `json:"route,omitempty"`       // its name
 	Href        string           `json:"href,omitempty"`        // the path of what it is about
 	URL         string           `json:"url,omitempty"`         // the same with the address of the server
@@ -35,6 +35,7 @@ type Data struct {
 	Case        *CaseData        `json:"case,omitempty"`        // of a case
 	Entry       *EntryData       `json:"entry,omitempty"`       // of a schedule entry
 	Hook        *HookData        `json:"hook,omitempty"`        // of a hook
+	Hold        *HoldData        `json:"hold,omitempty"`        // of a hold
 	Destination *DestinationData `json:"destination,omitempty"` // of a way of telling people
 	Server      *ServerData      `json:"server,omitempty"`      // of a part of the server
 	Acts        []ActData        `json:"acts"`                  // what was done, the first first
@@ -63,6 +64,12 @@ type EntryData struct {
 // HookData is a hook that a notice is about.
 type HookData struct {
 	Name string `json:"name"` // of the hook
+}
+
+// HoldData is a hold that a notice is about.
+type HoldData struct {
+	Name  string `json:"name"`  // of the hold
+	Cases int    `json:"cases"` // how many wait
 }
 
 // ServerData is a part of the server that a notice is about.
@@ -161,6 +168,11 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Title = h.title()
 		p.Data.Hook = &HookData{Name: h.Name}
 		p.Data.Href, p.Data.URL, p.Data.Page = h.path(), n.Links.To(h.path()), n.Links.Route(h.Route)
+	} else if h := n.Hold; h != nil {
+		p.Type = "hold." + n.happened()
+		p.Data.Title = h.About
+		p.Data.Hold = &HoldData{Name: h.Name, Cases: h.Cases}
+		p.Data.Href, p.Data.URL, p.Data.Page = h.path(), n.Links.To(h.path()), n.Links.To("/admin/holds")
 	} else if s := n.Server; s != nil {
 		p.Type = "server." + n.happened()
 		p.Data.Title = s.Title
@@ -178,8 +190,10 @@ func (n *Notice) Payload() *Payload {
 			p.Data.Entry.Instant = stamp(t.Instant)
 		}
 	}
-	if d := n.Deed; d != nil && p.Data.Entry != nil {
-		p.Data.Entry.Next = stamp(d.Next)
+	if d := n.Deed; d != nil {
+		if p.Data.Entry != nil {
+			p.Data.Entry.Next = stamp(d.Next)
+		}
 		act := ActData{Actor: &d.Actor, Text: string(d.What), Line: string(d.What) + byWhom(d.By)}
 		if d.Said != "" {
 			act.Comment = &d.Said
@@ -244,6 +258,8 @@ func (n *Notice) About() string {
 		return "entry " + n.Entry.UUID
 	case n.Hook != nil:
 		return fmt.Sprintf("hook %d", n.Hook.ID)
+	case n.Hold != nil:
+		return "hold " + n.Hold.Name
 	}
 	if n.Server != nil {
 		return "server " + n.Server.Name

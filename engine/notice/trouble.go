@@ -23,12 +23,13 @@ const (
 	WhatCondition What = "condition"    // guard, enableIf or complete cannot be evaluated, and counts as false
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
 	WhatSkipped   What = "skipped"      // a schedule entry has passed over an instant, as its policies ask for
+	WhatHeld      What = "held"         // an administrator keeps a case from starting
 	WhatSuspended What = "suspended"    // a case is suspended for a day, and nothing resumes it by itself
 )
 
 // Kind returns the kind of notice that tells of it.
 func (w What) Kind() Kind {
-	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow || w == WhatSkipped || w == WhatSuspended {
+	if w == WhatOverdue || w == WhatDelayed || w == WhatSlow || w == WhatSkipped || w == WhatSuspended || w == WhatHeld {
 		return KindOverdue
 	}
 	return KindFailure
@@ -79,6 +80,8 @@ func (t *Trouble) open(title string) string {
 		return "Skipped: " + title + ": " + t.Text
 	case WhatSuspended:
 		return "Suspended: " + title
+	case WhatHeld:
+		return "Held back: " + title
 	case WhatFailed, WhatHandler, WhatCondition:
 	}
 	return "Failed: " + title + ": " + t.Text
@@ -184,6 +187,8 @@ func (n *Notice) troubleOpening(p *Person) string {
 		return upperFirst(about) + ", takes longer than usual:"
 	case t.What == WhatUnstarted:
 		return upperFirst(about) + ", could not start:"
+	case t.What == WhatHeld:
+		return upperFirst(about) + ", does not start yet:"
 	}
 	return n.troubleSentence()
 }
@@ -251,6 +256,8 @@ func (n *Notice) open(l *letter, p *Person) {
 // again says when people are told of it again.
 func (t *Trouble) again() string {
 	switch {
+	case t.What == WhatHeld:
+		return "It starts when an administrator of the server ends that. You are told of it once a day until then, and when it is over; of other cases that are held back by the same you are not told at once."
 	case t.Once:
 		return "You are told of it this once."
 	case t.What == WhatHandler:

@@ -38,6 +38,7 @@ type OtherKind string
 // What can fail outside of cases.
 const (
 	OtherEntry       OtherKind = "entry"       // a schedule entry cannot create its case
+	OtherHold        OtherKind = "hold"        // an administrator keeps cases from starting
 	OtherHook        OtherKind = "hook"        // a hook refuses requests by its own fault
 	OtherServer      OtherKind = "server"      // a part of the server
 	OtherDestination OtherKind = "destination" // a way by which people and services are told

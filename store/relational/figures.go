@@ -16,8 +16,9 @@ const (
 		SELECT (SELECT count(*) FROM outbox WHERE due IS NOT NULL),
 			(SELECT count(*) FROM outbox),
 			(SELECT created FROM outbox WHERE due IS NOT NULL ORDER BY id LIMIT 1)`
-	countLate = `SELECT count(*) FROM entries WHERE due < ?1`
-	sumStored = `SELECT coalesce(sum(n), 0) FROM stored_bytes`
+	countLate  = `SELECT count(*) FROM entries WHERE due < ?1`
+	countHolds = `SELECT count(*) FROM holds`
+	sumStored  = `SELECT coalesce(sum(n), 0) FROM stored_bytes`
 )
 
 // Figures implements store.Store.
@@ -50,6 +51,7 @@ func (r *reader) figures(now time.Time) (*store.Figures, error) {
 		{countLists, []any{int64(machine.WatchedWarnings), int64(machine.WatchedEscalated)}, []any{&f.Warned, &f.Escalated}},
 		{countOutbox, nil, []any{&f.Pending, &all, millis{&f.Oldest}}},
 		{countLate, []any{now.UnixMilli()}, []any{&f.Late}},
+		{countHolds, nil, []any{&f.Holds}},
 		{sumStored, nil, []any{&f.Stored}},
 	} {
 		if _, err := r.c.Row(one.query, one.arguments...).Scan(one.into...); err != nil {

@@ -11,6 +11,7 @@ var troubleTable = table[store.Trouble]{"troubles", "trouble", func(t *store.Tro
 		{"case_id", fixed, number{&t.CaseID}},
 		{"entry", fixed, someBits(t.Entry[:])},
 		{"hook", fixed, number{&t.Hook}},
+		{"hold", fixed, number{&t.Hold}},
 		{"name", fixed, &t.Name},
 		{"due", full, millis{&t.Due}},
 		{"data", full, &t.Data},
@@ -25,6 +26,7 @@ var (
 	selectTroublesOfEntry = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE entry = ?1 ORDER BY name`
 	selectTroublesNamed   = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE name = ?1 ORDER BY due, id LIMIT ?2`
 	selectTroublesOfHook  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hook = ?1 ORDER BY name`
+	selectTroublesOfHold  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hold = ?1 ORDER BY name`
 )
 
 const (
@@ -53,6 +55,12 @@ func (r troubleReader) OfEntry(uuid store.UUID) (all []store.Trouble, err error)
 func (r troubleReader) OfHook(id int64) (all []store.Trouble, err error) {
 	err = troubleTable.add(r.c, &all, selectTroublesOfHook, id)
 	return all, Failure("read what is wrong with a hook", err)
+}
+
+// OfHold returns what is wrong with a hold.
+func (r troubleReader) OfHold(id int64) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesOfHold, id)
+	return all, Failure("read what is wrong with a hold", err)
 }
 
 // Named returns what is wrong under that name.

@@ -73,8 +73,22 @@ func TestTroubles(t *testing.T) {
 		}
 		return tx.Write().Routes().Hooks().Delete(hook.ID) // and what is wrong with it
 	})
+	hold := &store.Hold{Name: "h", Engine: true, Author: "sam", Revision: 1, Created: noon(), Modified: noon()}
 	mustUpdate(t, db, func(tx store.Tx) error {
-		for name, want := range map[string]int{"firing": 1, "refused": 0, "start": 0} {
+		if err := tx.Write().Queue().PutHold(hold); err != nil {
+			return err
+		}
+		if err := tx.Write().Troubles().Insert(&store.Trouble{Hold: hold.ID, Name: "held", Due: noon().Add(time.Hour), Data: []byte(`{}`)}); err != nil {
+			return err
+		}
+		all, err := tx.Troubles().OfHold(hold.ID)
+		if err != nil || len(all) != 1 || all[0].Name != "held" || all[0].Hold != hold.ID {
+			t.Errorf("of the hold: %v, %v", all, err)
+		}
+		return tx.Write().Queue().DeleteHold(hold.ID) // and what is wrong with it
+	})
+	mustUpdate(t, db, func(tx store.Tx) error {
+		for name, want := range map[string]int{"firing": 1, "refused": 0, "held": 0, "start": 0} {
 			if all, err := tx.Troubles().Named(name, 10); err != nil || len(all) != want {
 				t.Errorf("named %s: %v, %v", name, all, err)
 			}

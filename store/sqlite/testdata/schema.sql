@@ -857,10 +857,11 @@ CREATE TABLE "troubles" (
 	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
 	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry
 	hook    INTEGER REFERENCES hooks (id) ON DELETE CASCADE,
-	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry or hook
+	hold    INTEGER REFERENCES holds (id) ON DELETE CASCADE,
+	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry, hook or hold
 	due     INTEGER NOT NULL, -- when people are told of it again
 	data    BLOB    NOT NULL, -- JSON
-	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) = 1)
+	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) + (hold IS NOT NULL) = 1)
 ) STRICT;
 
 CREATE INDEX troubles_by_due ON troubles (due);
@@ -868,6 +869,8 @@ CREATE INDEX troubles_by_due ON troubles (due);
 CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
 
 CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
+
+CREATE UNIQUE INDEX troubles_of_hold ON troubles (hold, name) WHERE hold IS NOT NULL;
 
 CREATE UNIQUE INDEX troubles_of_hook ON troubles (hook, name) WHERE hook IS NOT NULL;
 

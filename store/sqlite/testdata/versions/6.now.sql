@@ -494,17 +494,6 @@ CREATE TABLE scenarios (
 	modified     INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE "troubles" (
-	id      INTEGER PRIMARY KEY,
-	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
-	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry
-	hook    INTEGER REFERENCES hooks (id) ON DELETE CASCADE,
-	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry or hook
-	due     INTEGER NOT NULL, -- when people are told of it again
-	data    BLOB    NOT NULL, -- JSON
-	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) = 1)
-) STRICT;
-
 CREATE TABLE versions (
 	id          INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
 	context_id  INTEGER NOT NULL REFERENCES parties (id),
@@ -539,29 +528,42 @@ CREATE TABLE done_tasks (
 	PRIMARY KEY (user_id, time, case_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE "troubles" (
+	id      INTEGER PRIMARY KEY,
+	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
+	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry
+	hook    INTEGER REFERENCES hooks (id) ON DELETE CASCADE,
+	hold    INTEGER REFERENCES holds (id) ON DELETE CASCADE,
+	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry, hook or hold
+	due     INTEGER NOT NULL, -- when people are told of it again
+	data    BLOB    NOT NULL, -- JSON
+	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) + (hold IS NOT NULL) = 1)
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-24 20:25:59');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-26 06:11:38');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-24 20:25:59');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-26 06:11:38');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-24 20:25:59');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-24 20:25:59');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-26 06:11:38');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-26 06:11:38');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -655,14 +657,15 @@ INSERT INTO held_mails (id, user_id, due, digest, created, mail) VALUES (1, 1, 1
 
 
 
-INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (1, 5, NULL, NULL, 'start', 1352462400000, X'7B7D');
-INSERT INTO troubles (id, case_id, entry, hook, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, 'firing', 1352462400000, X'7B7D');
-
 
 
 INSERT INTO audit_head (one, number, sha256, unnumbered) VALUES (1, 0, X'0000000000000000000000000000000000000000000000000000000000000000', 1);
 
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
+
+INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data) VALUES (1, 5, NULL, NULL, NULL, 'start', 1352462400000, X'7B7D');
+INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, NULL, 'firing', 1352462400000, X'7B7D');
+INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data) VALUES (3, NULL, NULL, NULL, 1, 'held', 1352548800000, X'7B2277686174223A2268656C64222C2274657874223A22222C2273696E6365223A22323031322D31312D30395431323A30303A30305A222C22746F6C64223A5B5D7D');
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
 	INSERT INTO documents (context_id, name, folder, author_id, revision, media_type, size, created, modified)
@@ -850,10 +853,6 @@ CREATE TRIGGER sessions_ended AFTER UPDATE OF password, disabled ON parties
 END;
 CREATE UNIQUE INDEX scenarios_of_route ON scenarios (route_id) WHERE route_id IS NOT NULL;
 CREATE UNIQUE INDEX scenarios_waiting ON scenarios (author_id, folded) WHERE route_id IS NULL;
-CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
-CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
-CREATE UNIQUE INDEX troubles_of_hook ON troubles (hook, name) WHERE hook IS NOT NULL;
-CREATE INDEX troubles_by_due ON troubles (due);
 CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND context_id IS NULL AND past = 0;
 CREATE INDEX versions_by_name ON versions (context_id, folder, name);
 CREATE INDEX versions_by_age ON versions (replaced);
@@ -922,3 +921,8 @@ CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
 	DELETE FROM done_tasks WHERE time BETWEEN old.created AND old.modified AND case_id = old.id;
 END;
 CREATE INDEX app_passwords_to_tell ON app_passwords (tell_at) WHERE tell_at IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_hook ON troubles (hook, name) WHERE hook IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_hold ON troubles (hold, name) WHERE hold IS NOT NULL;
+CREATE INDEX troubles_by_due ON troubles (due);
