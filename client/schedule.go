@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,7 @@ type Entry struct {
 	Context     string         `json:"context"`
 	Title       string         `json:"title"`
 	Description string         `json:"description"` // what it means, in words
+	Spec        string         `json:"spec"`        // of the type crontab: its line
 	Zone        string         `json:"timezone"`
 	Next        *time.Time     `json:"next"`
 	Paused      bool           `json:"paused"`
@@ -60,25 +62,52 @@ func EntryFile(name string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// FindEntry returns the entry that a name means: its UUID, its given name, or its title if
-// no other entry has it. At least eight digits of the UUID do, if no other begins so.
-func (c *Client) FindEntry(ctx context.Context, name string) (Entry, error) {
-	type line struct {
-		Document `json:"-"`
+// entryLine is an entry in the listing of Schedule/.
+type entryLine struct {
+	Document `json:"-"`
 
-		Name string `json:"name"`
-		ID   string `json:"id"`
+	Name string `json:"name"`
+	ID   string `json:"id"`
+}
+
+// EntryNames returns the given names of the schedule entries that the user may see, without
+// extension, by their [Entry.ID]: "nightly", of another author "nightly@ann".
+func (c *Client) EntryNames(ctx context.Context) (map[string]string, error) {
+	names := map[string]string{}
+	for l, err := range list[entryLine](ctx, c, schedule+".ls", nil) {
+		if err != nil {
+			return nil, err
+		}
+		if name := stem(l.Name); name != l.ID {
+			names[l.ID] = name
+		}
 	}
+	return names, nil
+}
+
+// FindEntry returns the entry that a name means: its UUID, its given name, or its title if
+// no other entry has it. At least eight digits of the UUID do, if no other begins so. A name
+// that only another author has given does without the author, if one author has given it.
+func (c *Client) FindEntry(ctx context.Context, name string) (Entry, error) {
 	id := hexUUID(name)
-	for l, err := range list[line](ctx, c, schedule+".ls", nil) {
+	var ofOthers []string
+	for l, err := range list[entryLine](ctx, c, schedule+".ls", nil) {
 		if err != nil {
 			return Entry{}, err
 		}
 		if l.ID == id || sameName(l.Name, name) {
 			return get[Entry](ctx, c, schedule+l.ID+".json")
 		}
+		if given, _, others := strings.Cut(stem(l.Name), "@"); others && sameName(given+path.Ext(l.Name), name) {
+			ofOthers = append(ofOthers, l.ID)
+		}
 	}
-	begun := func(e Entry) bool { return len(id) >= shortID && strings.HasPrefix(e.ID(), id) }
+	if len(ofOthers) == 1 {
+		return get[Entry](ctx, c, schedule+ofOthers[0]+".json")
+	}
+	begun := func(e Entry) bool {
+		return len(id) >= shortID && strings.HasPrefix(e.ID(), id) || slices.Contains(ofOthers, e.ID())
+	}
 	var found []Entry
 	for e, err := range c.Entries(ctx) {
 		if err != nil {
@@ -141,6 +170,24 @@ func (c *Client) CommandEntry(ctx context.Context, id, command string, fields ma
 // DeleteEntry deletes a schedule entry.
 func (c *Client) DeleteEntry(ctx context.Context, id string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: schedule + hexUUID(id) + ".json", once: true})
+}
+
+// DeletedEntry returns the path of the document that a deleted entry had, by its UUID or given
+// name: a copy of it into Schedule/ brings the entry back. It is kept for 30 days.
+func (c *Client) DeletedEntry(ctx context.Context, name string) (file string, err error) {
+	const folder = schedule + ".history/"
+	for f, err := range c.Files(ctx, folder) {
+		if err != nil {
+			return "", err
+		}
+		if _, of, timed := strings.Cut(f.Name, " "); timed && sameName(of, name) && path.Base(file) < f.Name {
+			file = folder + f.Name // names begin with the time
+		}
+	}
+	if file == "" {
+		return "", notFound(fmt.Sprintf("The document of the entry %q is not kept.", name))
+	}
+	return file, nil
 }
 
 // Occurrence is what became of one instant of an entry.

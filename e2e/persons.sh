@@ -154,7 +154,7 @@ failure_in_chat() { told 'select(.path == "/T000/B000/XXXX").body | fromjson.tex
 eventually "a14: a failure is told to the chat in its own form" failure_in_chat
 failure_on_phone() { told 'select(.path == "/").body | fromjson | select(.topic == "topic").message' | grep 'disk full'; }
 eventually "a14: and to a phone, of the routes that it asks for" failure_on_phone
-exits "a15: a script that fails fails" 1 'spec' "$fd" schedule add bug --cron 'x 2 * * *'
+exits "a15: a script that fails fails" 1 'cron' "$fd" schedule add bug --cron 'x 2 * * *'
 printf '%s\n' 'MAILTO=ops@example.org' '30 2 * * * /usr/local/bin/backup' '@reboot x' >crontab
 exits "a16: a whole crontab, and what is left of it" 1 'left out' "$fd" import crontab crontab --route nightly
 printf 'title: Late\naccess: {start: [everyone]}\nroles: {owner: {assign: [starter]}}\nstates: {open: {type: start}, done: {type: complete}}\nactions: {begin: {trigger: init}, do: {in: [open], role: owner, to: done, dueIn: P1D, onDue: [{warn: It is late.}]}}\n' >late.yaml

@@ -26,6 +26,7 @@ func routeCommand() *cobra.Command {
 		Long: "Checks route documents, and prints their faults and warnings with line numbers. The\n" +
 			"scenario in a file beside a route, such as bug.scenario.yaml beside bug.yaml, is\n" +
 			"played with it. A FILE may be a scenario, too.\n\n" +
+			"It asks no server: what the settings of one must have, such as a command, is named and not checked.\n" +
 			"It exits with 1 if a document cannot be used or a scenario does not hold.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -180,7 +181,28 @@ func checkRoute(path string, others route.Others) (lines []string, ok bool) {
 	if err != nil {
 		return append(lines, output.FaultLines(path, err)...), false
 	}
-	return append(lines, path+": ok"), true
+	lines = append(lines, path+": ok")
+	if names := unchecked(r); len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: not checked, as only the server knows it: %s; ask it with flowdrive route put --dry-run", path, strings.Join(names, ", ")))
+	}
+	return lines, true
+}
+
+// unchecked returns what a route names that the settings of its server must have.
+func unchecked(r *route.Route) (names []string) {
+	for _, reach := range r.Reaches() {
+		kind := "the " + string(reach.Kind)
+		switch {
+		case reach.Kind.OfSecret():
+			kind = "the secret"
+		case reach.Kind == route.ReachURL:
+			kind = "the host of"
+		}
+		if name := fmt.Sprintf("%s %q", kind, reach.Name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // mistaken warns of users and teams whose names are those of roles or XATTRs. Which

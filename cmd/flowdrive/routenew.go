@@ -172,6 +172,9 @@ func listTakables(cmd *cobra.Command, all []takable) error {
 // routeNames matches what routes can be called (docs/contract/routes.md#1-document).
 var routeNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
+// routeField matches the field of an entry that names its route, also in a comment.
+var routeField = regexp.MustCompile(`(\broute"?: "?)([A-Za-z0-9_-]+)`)
+
 // writeTakable writes the files of an example, those of its route under the name.
 func writeTakable(cmd *cobra.Command, t takable, name string) error {
 	if !routeNames.MatchString(name) {
@@ -183,8 +186,13 @@ func writeTakable(cmd *cobra.Command, t takable, name string) error {
 		if rest, ok := strings.CutPrefix(file, t.name+"."); ok {
 			to = name + "." + rest
 		}
-		if name != t.name && strings.HasSuffix(to, ".entry.yaml") {
-			text = []byte(strings.Replace(string(text), "\nroute: "+t.name+"\n", "\nroute: "+name+"\n", 1))
+		if name != t.name {
+			text = routeField.ReplaceAllFunc(text, func(field []byte) []byte {
+				if of := routeField.FindSubmatch(field); string(of[2]) == t.name {
+					return append(slices.Clone(of[1]), name...)
+				}
+				return field
+			})
 		}
 		if _, err := os.Lstat(to); err == nil {
 			// Examples have children in common.
@@ -208,6 +216,10 @@ func writeTakable(cmd *cobra.Command, t takable, name string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Put the names of your teams into %s.yaml. Then:\n  flowdrive route check %s.yaml\n  flowdrive route put %s.yaml\n", name, name, name)
+	first := ""
+	if bytes.Contains(files[name+".yaml"], []byte("team:")) {
+		first = fmt.Sprintf("Put the names of your teams into %s.yaml. Then:\n", name)
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s  flowdrive route check %s.yaml\n  flowdrive route put %s.yaml\n", first, name, name)
 	return err
 }

@@ -27,6 +27,7 @@ func topics() []topic {
 		{"expressions", "reference/expressions.md", "variables and functions of conditions"},
 		{"labels", "reference/labels.md", "what labels such as that of today stand for"},
 		{"schedule", "reference/schedule.md", "every field of a schedule entry"},
+		{"crontab", "crontab.md", "how jobs of a crontab are taken over"},
 		{"config", "reference/settings.md", "every setting of the server"},
 		{"drive", "reference/drive.md", "every path of the drive"},
 		{"exit-codes", "commands.md#exit-codes", "what the exit code of a command means"},

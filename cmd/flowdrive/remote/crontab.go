@@ -1,13 +1,17 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,27 +24,36 @@ import (
 type job struct {
 	line                               int
 	spec, zone, command, input, mailto string
+	user                               string // who runs it, in a crontab of the system
 	problem                            string // why it is left out
 }
 
 // name names the entry of a job, so that a second import finds it. The number tells equal
 // lines apart.
 func (j job) name(route string, number int) string {
-	text := fmt.Sprintf("%q", []string{route, j.spec, j.zone, j.command, j.input, j.mailto, fmt.Sprint(number)})
+	parts := []string{route, j.spec, j.zone, j.command, j.input, j.mailto, fmt.Sprint(number)}
+	if j.user != "" {
+		parts = append(parts, j.user)
+	}
+	text := fmt.Sprintf("%q", parts)
 	sum := sha256.Sum256([]byte(text))
 	return "crontab-" + hex.EncodeToString(sum[:6]) + ".json"
 }
 
+// xattrs returns the XATTRs of the cases of a job.
+func (j job) xattrs() map[string]any {
+	xattrs := map[string]any{"command": j.command}
+	for key, value := range map[string]string{"mailto": j.mailto, "input": j.input, "user": j.user} {
+		if value != "" {
+			xattrs[key] = value
+		}
+	}
+	return xattrs
+}
+
 // document returns the entry of a job.
 func (j job) document(route string) ([]byte, error) {
-	xattrs := map[string]any{"command": j.command}
-	if j.mailto != "" {
-		xattrs["mailto"] = j.mailto
-	}
-	if j.input != "" {
-		xattrs["input"] = j.input
-	}
-	return json.Marshal(newEntry{Route: route, Type: "crontab", Spec: j.spec, Zone: j.zone, Title: cut(j.command), XAttrs: xattrs})
+	return json.Marshal(newEntry{Route: route, Type: "crontab", Spec: j.spec, Zone: j.zone, Title: cut(j.command), XAttrs: j.xattrs()})
 }
 
 // cut makes a title of a command.
@@ -53,12 +66,28 @@ func cut(command string) string {
 	return string(letters[:longest-1]) + "…"
 }
 
-// readCrontab reads a crontab(5) of a user. Zone is that of the lines before any CRON_TZ.
-func readCrontab(text, zone string) []job {
+// crontab is a text that is read as crontab(5) says.
+type crontab struct {
+	text   string
+	zone   string // of the lines before any CRON_TZ
+	system bool   // it has the user who runs a line before its command
+	asked  bool   // system is what somebody has said, and not a guess
+}
+
+// ofSystem reports whether a file is a crontab of the system, by where it lies or by the line
+// that explains its columns.
+func ofSystem(file, text string) bool {
+	return file == "/etc/crontab" || filepath.Dir(file) == "/etc/cron.d" ||
+		regexp.MustCompile(`(?m)^#.*\buser(-name)?\s+command\b`).MatchString(text)
+}
+
+// jobs returns the lines of a crontab that say something.
+func (c crontab) jobs() []job {
+	zone := c.zone
 	variable := regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$`)
 	var jobs []job
 	mailto, number := "", 0
-	for l := range strings.Lines(text) {
+	for l := range strings.Lines(c.text) {
 		number++
 		l = strings.TrimSpace(l)
 		if l == "" || strings.HasPrefix(l, "#") {
@@ -76,14 +105,14 @@ func readCrontab(text, zone string) []job {
 			}
 			continue
 		}
-		j := readJob(l)
+		j := c.job(l)
 		j.line, j.zone, j.mailto = number, zone, mailto
 		jobs = append(jobs, j)
 	}
 	return jobs
 }
 
-func readJob(l string) job {
+func (c crontab) job(l string) job {
 	fields := 5
 	if strings.HasPrefix(l, "@") {
 		fields = 1
@@ -99,6 +128,15 @@ func readJob(l string) job {
 		rest = strings.TrimLeft(rest[i:], " \t")
 	}
 	j := job{spec: strings.Join(spec, " ")}
+	first, others, _ := strings.Cut(strings.ReplaceAll(rest, "\t", " "), " ")
+	switch {
+	case c.system && strings.TrimSpace(others) == "":
+		j.problem = "there is no command after the user"
+	case c.system:
+		j.user, rest = first, strings.TrimLeft(rest[len(first):], " \t")
+	case !c.asked && (first == "root" || ofSystem("", c.text)):
+		j.problem = fmt.Sprintf("%q looks like the user of a line of /etc/crontab: --system reads it so, --system=false as a command", first)
+	}
 	j.command, j.input = splitPercent(rest)
 	if j.spec == "@reboot" {
 		j.problem = "a server has no start of the machine: @reboot is not a time"
@@ -130,19 +168,24 @@ func splitPercent(text string) (command, input string) {
 // ImportCommand takes jobs of other programs over.
 func (e *Env) ImportCommand() *cobra.Command {
 	var route, zone string
-	var dryRun bool
+	var system bool
+	var how importOptions
 	c := &cobra.Command{
 		Use: "crontab [FILE]", Short: "Make a schedule entry of each line of a crontab",
 		Long: "Makes a schedule entry of each line of a crontab; without FILE of the standard input. The command\n" +
 			"of a line becomes the XATTR \"command\", MAILTO \"mailto\", and what follows % \"input\". CRON_TZ is\n" +
-			"the time zone of the lines after it.\n\n" +
+			"the time zone of the lines after it. --system reads /etc/crontab and the files of /etc/cron.d:\n" +
+			"the user before the command becomes \"user\".\n\n" +
 			"It prints what was made of each line, and exits with 1 if one was left out. A second import makes\n" +
-			"nothing twice.",
+			"nothing twice: a command that has an entry of yours by this route keeps it, also if its line has\n" +
+			"another time or zone now; --update gives the entry these.",
 		Example: "  crontab -l | flowdrive import crontab --route nightly-job --dry-run", Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&route, "route", "", "the route whose cases run the commands")
 	c.Flags().StringVar(&zone, "zone", "", "the time zone of the lines (default: that of this machine)")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "check the lines, and store nothing")
+	c.Flags().BoolVar(&system, "system", false, "the lines have a user before their command, as in /etc/crontab")
+	c.Flags().BoolVar(&how.update, "update", false, "give entries that are there the time, zone and mail address of their lines")
+	c.Flags().BoolVar(&how.dryRun, "dry-run", false, "check the lines, and store nothing")
 	e.completeFlag(c, "route", (*session).routeNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
 		if route == "" {
@@ -159,30 +202,96 @@ func (e *Env) ImportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.importJobs(ctx, route, readCrontab(string(text), zone), dryRun)
+		asked := s.cmd.Flags().Changed("system")
+		table := crontab{text: string(text), zone: zone, system: system, asked: asked}
+		if !asked && ofSystem(file, table.text) {
+			table.system = file != "-" && ofSystem(file, "") // where it lies leaves no doubt
+		}
+		jobs := table.jobs()
+		if err := s.warnUnused(ctx, route, jobs); err != nil {
+			return err
+		}
+		how.route = route
+		return s.importJobs(ctx, jobs, how)
 	})
 }
 
-func (s *session) importJobs(ctx context.Context, route string, jobs []job, dryRun bool) error {
+// importOptions say how the jobs of a crontab are imported.
+type importOptions struct {
+	route          string
+	update, dryRun bool
+}
+
+// warnUnused warns of what the lines say and the route does not look at. A route that the user
+// may not see is not judged.
+func (s *session) warnUnused(ctx context.Context, name string, jobs []job) error {
+	route, err := s.Route(ctx, name)
+	if client.IsSlug(err, "not-found") {
+		return nil // the import says so
+	}
+	if err != nil {
+		return err
+	}
+	said := map[string]bool{}
+	for i := range jobs {
+		for key := range jobs[i].xattrs() {
+			said[key] = jobs[i].problem == "" || said[key]
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		_, declared := route.XAttrs[key]
+		used := regexp.MustCompile(`(?i)XATTR_` + key + `__|\bxattr(\.|\[[\\"']+)` + key + `\b`)
+		if declared || !said[key] || used.Match(route.Raw()) {
+			continue
+		}
+		text := fmt.Sprintf("warning: the route %s does not use the XATTR %q, which lines set", name, key)
+		if key == "command" {
+			text = fmt.Sprintf("warning: the route %s does not use the XATTR \"command\": every line would do the same. flowdrive help crontab has a route that uses it", name)
+		}
+		if err := s.say("%s", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) importJobs(ctx context.Context, jobs []job, how importOptions) error {
+	entries, err := client.Collect(s.Entries(ctx))
+	if err != nil {
+		return err
+	}
+	there := imported(entries, s.User(), how.route)
+	found := make([]*client.Entry, len(jobs))
+	for _, same := range []func(*client.Entry, *job) bool{isJob, isCommand} { // what is equal is found before what is alike
+		for i := range jobs {
+			if found[i] == nil && jobs[i].problem == "" {
+				found[i] = there.take(&jobs[i], same)
+			}
+		}
+	}
 	var items []output.Item
 	leftOut := 0
 	equal := map[string]int{}
-	for _, j := range jobs {
-		first := j.name(route, 0)
-		became := j.problem
-		if became == "" {
-			var err error
-			if became, err = s.importJob(ctx, j, entryPlace{route, j.name(route, equal[first])}, dryRun); err != nil {
+	for i, j := range jobs {
+		first := j.name(how.route, 0)
+		b := became{problem: j.problem}
+		if j.problem == "" {
+			if b, err = s.importJob(ctx, j, jobEntry{found[i], j.name(how.route, equal[first])}, how); err != nil {
 				return err
 			}
 		}
 		equal[first]++
-		failed := !strings.HasPrefix(became, "made") && became != "is there"
-		if failed {
+		text := b.text
+		if b.problem != "" {
 			leftOut++
-			became = "left out: " + became
+			text = "left out: " + b.problem
 		}
-		items = append(items, output.Item{Cells: []string{fmt.Sprint(j.line), cut(j.command), became}, Alarm: failed})
+		for _, warning := range b.warnings {
+			if err := s.say("warning: line %d: %s", j.line, output.Clean(warning)); err != nil {
+				return err
+			}
+		}
+		items = append(items, output.Item{Cells: []string{fmt.Sprint(j.line), cut(j.command), text}, Alarm: b.problem != ""})
 	}
 	if err := s.Table([]string{"line", "command", "became"}, items); err != nil {
 		return err
@@ -193,28 +302,106 @@ func (s *session) importJobs(ctx context.Context, route string, jobs []job, dryR
 	return nil
 }
 
-// entryPlace is where a job is stored.
-type entryPlace struct{ route, name string }
+// jobEntry is the entry of a job that is there, or nil, and the name that a new one gets.
+type jobEntry struct {
+	there *client.Entry
+	name  string
+}
 
-// importJob stores a job, and says what became of it: "made", "is there", or why not.
-func (s *session) importJob(ctx context.Context, j job, to entryPlace, dryRun bool) (string, error) {
-	document, err := j.document(to.route)
+// became is what became of a job.
+type became struct {
+	text     string
+	problem  string // why it is left out, or empty
+	warnings []string
+}
+
+// importJob stores a job, and says what became of it.
+func (s *session) importJob(ctx context.Context, j job, as jobEntry, how importOptions) (became, error) {
+	document, err := j.document(how.route)
 	if err != nil {
-		return "", err
+		return became{}, err
 	}
-	entry, err := s.PutEntry(ctx, to.name, document, client.PutOptions{New: true, DryRun: dryRun})
+	o, done := client.PutOptions{New: true, DryRun: how.dryRun}, "made"
+	switch there := as.there; {
+	case there == nil:
+	case isJob(there, &j):
+		return became{text: "is there"}, nil
+	case !how.update:
+		return became{problem: fmt.Sprintf("is there as %s, with other settings (%s): --update gives it those of the line", there.ID()[:8], there.Description)}, nil
+	default:
+		as.name, o.New, done = there.ID()+".json", false, "updated"
+		if document, err = updated(there, &j); err != nil {
+			return became{}, err
+		}
+	}
+	entry, err := s.PutEntry(ctx, as.name, document, o)
 	err = withoutPlaces(err)
 	if client.IsSlug(err, "precondition") {
-		return "is there", nil
+		return became{text: "is there"}, nil
 	}
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == 422 && !p.MissingReference() {
-		return p.Error(), nil
+		return became{problem: p.Error()}, nil
 	}
 	if err != nil {
-		return "", err
+		return became{}, err
 	}
-	if dryRun {
-		return "made if it is not a dry run: " + entry.Description, nil
+	if how.dryRun {
+		done += " if it is not a dry run"
 	}
-	return "made: " + entry.Description, nil
+	return became{text: done + ": " + entry.Description, warnings: entry.Warnings}, nil
+}
+
+// updated returns the document of an entry that is there with the settings of a job: what else
+// somebody has set stays.
+func updated(there *client.Entry, j *job) ([]byte, error) {
+	var form map[string]any
+	if err := json.Unmarshal(there.Raw(), &form); err != nil {
+		return nil, fmt.Errorf("read the entry %s: %w", there.ID(), err)
+	}
+	xattrs := maps.Clone(there.XAttrs)
+	delete(xattrs, "mailto")
+	maps.Copy(xattrs, j.xattrs())
+	form["spec"], form["timezone"], form["xattrDict"] = j.spec, cmp.Or(j.zone, "UTC"), xattrs
+	return json.Marshal(form)
+}
+
+// importedEntries are the entries that earlier imports may have made.
+type importedEntries struct{ left []client.Entry }
+
+// imported returns the entries of a user that start cases of a route by crontab lines.
+func imported(all []client.Entry, user, route string) importedEntries {
+	other := func(e client.Entry) bool {
+		return e.Type != "crontab" || !strings.EqualFold(e.Route, route) || !strings.EqualFold(e.Context, user)
+	}
+	return importedEntries{slices.DeleteFunc(all, other)}
+}
+
+// take returns the first entry that is the same as the job, which no other job gets, or nil.
+func (e *importedEntries) take(j *job, same func(*client.Entry, *job) bool) *client.Entry {
+	at := slices.IndexFunc(e.left, func(entry client.Entry) bool { return same(&entry, j) })
+	if at < 0 {
+		return nil
+	}
+	found := e.left[at]
+	e.left = slices.Delete(e.left, at, at+1)
+	return &found
+}
+
+// isCommand reports whether an entry runs the command of a job, at whatever time.
+func isCommand(e *client.Entry, j *job) bool {
+	for _, key := range []string{"command", "input", "user"} {
+		value, _ := e.XAttrs[key].(string)
+		want, _ := j.xattrs()[key].(string)
+		if value != want {
+			return false
+		}
+	}
+	return true
+}
+
+// isJob reports whether an entry is that of a job as it stands.
+func isJob(e *client.Entry, j *job) bool {
+	spec := strings.Join(strings.Fields(strings.ToLower(j.spec)), " ") // as the complete form has it
+	mailto, _ := e.XAttrs["mailto"].(string)
+	return isCommand(e, j) && e.Spec == spec && e.Zone == cmp.Or(j.zone, "UTC") && mailto == j.mailto
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -98,6 +99,9 @@ func named(name string, err error) error {
 	}
 	if name = output.Clean(name); name == "-" {
 		name = "standard input"
+	}
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusUnprocessableEntity {
+		err = codedError{err, 1} // also if all that is wrong with the document is a name that is not there
 	}
 	faults := err
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Placed() {

@@ -1,0 +1,246 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
+	"flowdrive/internal/clock"
+)
+
+// newEntry is the document of an entry as the flags of add describe it.
+type newEntry struct {
+	Route  string         `json:"route"`
+	Type   string         `json:"type"`
+	Spec   string         `json:"spec,omitempty"`
+	Date   string         `json:"date,omitempty"`
+	Every  int64          `json:"seconds,omitempty"`
+	Title  string         `json:"title,omitempty"`
+	Zone   string         `json:"timezone,omitempty"`
+	XAttrs map[string]any `json:"xattrDict,omitempty"`
+
+	Overlap  string   `json:"overlap,omitempty"`
+	Misfire  string   `json:"misfire,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+	Calendar string   `json:"excludeCalendar,omitempty"`
+}
+
+// fires sets when the entry fires: by its crontab line, by a length of time, at an instant of
+// that zone unless it has an offset.
+func (n *newEntry) fires(every, at string, zone *time.Location) error {
+	switch {
+	case n.Spec != "" && (every != "" || at != ""):
+		return errors.New("give one of --cron, --every and --at; --every and --at go together, too")
+	case n.Spec != "":
+		n.Type = "crontab"
+	case every != "":
+		n.Type = "interval"
+		var err error
+		if n.Every, err = secondsOf(every); err != nil {
+			return fmt.Errorf("--every: %w", err)
+		}
+	case at != "":
+		n.Type = "simple"
+	default:
+		return errors.New("give --cron, --every or --at, or --file alone")
+	}
+	if at == "" {
+		if n.Zone != "" && n.Type != "crontab" {
+			return errors.New("--zone counts for --cron and --at only")
+		}
+		return nil
+	}
+	instant, ok := clock.ParseMoment(at, zone)
+	if !ok {
+		return fmt.Errorf("--at: %q is not a valid time; write it as 2026-12-01 08:00", at)
+	}
+	n.Date, n.Zone = instant.UTC().Format(time.RFC3339), "" // the instant is the same in all zones
+	return nil
+}
+
+// shortLength matches a length of time as people type it.
+var shortLength = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
+
+// secondsOf returns a length of time in seconds: 1d12h, 15m, or as ISO 8601 has it.
+func secondsOf(text string) (int64, error) {
+	wrong := fmt.Errorf("%q is not a valid length of time; write it as 15m, 2h30m, 1d or PT15M", text)
+	short := strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	if found := shortLength.FindStringSubmatch(short); found != nil && short != "" {
+		text = "P" + unit(found[1], "W") + unit(found[2], "D")
+		if times := unit(found[3], "H") + unit(found[4], "M") + unit(found[5], "S"); times != "" {
+			text += "T" + times
+		}
+	}
+	d, err := clock.ParseDuration(text)
+	if err != nil || d.Months != 0 || d.Exact < time.Second {
+		return 0, wrong
+	}
+	return int64(d.Exact / time.Second), nil
+}
+
+func unit(number, name string) string {
+	if number == "" {
+		return ""
+	}
+	return number + name
+}
+
+// zoneOf returns the time zone of --at: that of --zone, else the one that the user has chosen,
+// else UTC.
+func (s *session) zoneOf(ctx context.Context, name, at string) (*time.Location, error) {
+	if at == "" {
+		return time.UTC, nil
+	}
+	if name == "" {
+		return cmp.Or(s.ownZone(ctx), time.UTC), nil
+	}
+	if zone := new(clock.Zones).Zone(name); zone != nil {
+		s.zone, s.zoneAsked = zone, true // it is said in the zone in which it was typed
+		return zone, nil
+	}
+	return nil, fmt.Errorf("--zone: %q is not a time zone of the IANA database, such as Europe/Berlin", name)
+}
+
+func (e *Env) scheduleAdd() *cobra.Command {
+	var n newEntry
+	var settings []string
+	var file, name, every, at string
+	var dryRun, replace bool
+	c := output.Formats(&cobra.Command{
+		Use: "add ROUTE", Short: "Add a schedule entry",
+		Long: "Adds a schedule entry that starts cases of a route. --cron takes a crontab line of five fields,\n" +
+			"with names of days and months, or @daily and the like. --every takes a length of time, as 15m,\n" +
+			"2h30m, 1d or PT15M; with --at it is counted from that instant, else from now. --at alone starts\n" +
+			"one case, then. --file takes a whole entry in YAML or JSON instead, - is the standard input.\n\n" +
+			"An entry of that --name that is there already stays as it is, and the command exits with 8; with\n" +
+			"--replace it takes the new settings, and keeps what became of its instants. All fields of an entry\n" +
+			"are in flowdrive help schedule.",
+		Example: "  flowdrive schedule add --cron \"0 23 * * thu,sun\" --zone Europe/Berlin rates -t Nightly\n" +
+			"  flowdrive schedule add --every 15m collector\n" +
+			"  flowdrive schedule add --at \"2026-12-01 08:00\" --zone Europe/Berlin bug -t \"Renew the certificate\"\n" +
+			"  flowdrive schedule add --file nightly.yaml",
+		Args: cobra.MaximumNArgs(1),
+	})
+	flags := c.Flags()
+	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
+	flags.StringVar(&every, "every", "", "how long it is from one case to the next, as 15m, 1d or PT15M")
+	flags.StringVar(&at, "at", "", "when it starts the only case, or with --every the first, as 2026-12-01 08:00")
+	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin (default: UTC, and of --at the one of your me.json)")
+	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
+	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
+	flags.StringVar(&file, "file", "", "a file with the entry")
+	flags.StringVar(&name, "name", "", "a name for its file in Schedule/, as nightly")
+	flags.BoolVar(&replace, "replace", false, "replace the entry that has the name of --name")
+	flags.StringVar(&n.Overlap, "overlap", "", "what happens while an earlier case is open: allow, skip, bufferOne, bufferAll or cancelOther")
+	flags.StringVar(&n.Misfire, "misfire", "", "what becomes of instants at which the server was down: once, skip or all")
+	flags.StringArrayVar(&n.Exclude, "exclude", nil, "a day on which it does not fire, as 2026-12-24; can be repeated")
+	flags.StringVar(&n.Calendar, "exclude-calendar", "", "a calendar of days off, as Documents/ann/holidays.ics")
+	flags.BoolVar(&dryRun, "dry-run", false, "check it, and store nothing")
+	c.ValidArgsFunction = e.completeWith((*session).routeNames)
+	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
+		var document []byte
+		if replace && name == "" {
+			return s.env.Usage(errors.New("--replace needs the --name of the entry that is replaced"))
+		}
+		switch described := n.described() || every != "" || at != "" || len(settings) > 0; {
+		case file != "" && len(args) == 0 && !described:
+			document, err = s.document(file)
+		case file == "" && len(args) == 1:
+			n.Route = args[0]
+			document, err = s.newEntry(ctx, &n, every, at, settings)
+		default:
+			err = s.env.Usage(errors.New("give a ROUTE and --cron, --every or --at, or --file alone"))
+		}
+		if err != nil {
+			return err
+		}
+		entry, err := s.PutEntry(ctx, entryFile(cmp.Or(name, "new"), document), document, client.PutOptions{DryRun: dryRun, New: name != "" && !replace})
+		switch {
+		case err == nil:
+		case client.IsSlug(err, "precondition"):
+			return codedError{fmt.Errorf("there is an entry named %s already: --replace replaces it, or choose another --name", name), exitConflict}
+		case file != "":
+			return named(file, err)
+		default:
+			return ofFlags(err)
+		}
+		for _, warning := range entry.Warnings {
+			if err := s.say("warning: %s", output.Clean(warning)); err != nil {
+				return err
+			}
+		}
+		made := cmp.Or(name, entry.ID())
+		if s.Format != "" {
+			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: made}})
+		}
+		if err := s.say("%s; next %s", output.Clean(words(&entry, s.userZone(ctx))), orNone(s.next(ctx, &entry))); err != nil || dryRun {
+			return err
+		}
+		return s.Line("%s", made)
+	})
+}
+
+// newEntry returns the document of an entry that flags describe.
+func (s *session) newEntry(ctx context.Context, n *newEntry, every, at string, settings []string) ([]byte, error) {
+	zone, err := s.zoneOf(ctx, n.Zone, at)
+	if err == nil {
+		err = n.fires(every, at, zone)
+	}
+	if err != nil {
+		return nil, s.env.Usage(err)
+	}
+	if n.XAttrs, err = s.values(settings); err != nil {
+		return nil, err
+	}
+	return json.Marshal(n)
+}
+
+// described reports whether flags say something of the entry that would stand in its file.
+func (n *newEntry) described() bool {
+	return n.Spec != "" || n.Zone != "" || n.Title != "" || n.Overlap != "" || n.Misfire != "" || n.Calendar != "" || len(n.Exclude) > 0
+}
+
+// ofFlags gives the faults of an entry the names of the flags and the argument that its fields
+// were made of: nobody has seen the document.
+func ofFlags(err error) error {
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok {
+		return err
+	}
+	code, _ := ExitCode(err) // by the fields
+	for i, f := range p.Faults {
+		placed := f.String()
+		field, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+		flag := map[string]string{
+			"route": "ROUTE", "spec": "--cron", "seconds": "--every", "date": "--at", "timezone": "--zone", "title": "--title", "xattrDict": "--set",
+			"overlap": "--overlap", "misfire": "--misfire", "exclude": "--exclude", "excludeCalendar": "--exclude-calendar",
+		}[field]
+		p.Faults[i].Line, p.Faults[i].Column = 0, 0
+		p.Faults[i].Pointer = cmp.Or(flag, f.Pointer)
+		p.Detail = strings.ReplaceAll(p.Detail, placed, p.Faults[i].String())
+	}
+	return codedError{err, code}
+}
+
+// entryFile returns the name of the file of an entry, with the ending of its form if it has
+// none: without an ending it is not a name.
+func entryFile(name string, document []byte) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		return name
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(document)), "{") {
+		return name + ".json"
+	}
+	return name + ".yaml"
+}
