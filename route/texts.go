@@ -14,6 +14,7 @@ type Table struct {
 	From, To  string
 	Delimiter rune // 0: it is detected
 	Header    bool // the first row names the columns
+	Min       int  // fewer rows are a fault
 }
 
 // TextSearch sets an XATTR to whether a message contains one of some texts.
@@ -31,6 +32,8 @@ func (c *compiler) table(v document.Value) *Table {
 	if header := v.Get("header"); isKind(header, document.Bool) {
 		t.Header = header.Node.Bool
 	}
+	least, _ := whole(v.Get("min")) // the schema has judged it; 0 is not positive
+	t.Min = int(least)
 	at := v.Get("delimiter")
 	if text, ok := str(at); ok {
 		if t.Delimiter, _ = utf8.DecodeRuneInString(text); t.Delimiter == '"' || t.Delimiter < ' ' && t.Delimiter != '\t' || t.Delimiter == utf8.RuneError {

@@ -49,6 +49,9 @@ type Facts struct {
 // or that a step writes. A longer one counts as absent.
 const MaxFact = 1 << 20
 
+// maxFactWords is MaxFact for people.
+const maxFactWords = "1 MiB"
+
 // PartyKind says what a name stands for.
 type PartyKind string
 

@@ -13,12 +13,12 @@ const maxFilters = 10
 // filter makes a message of another one by a jq filter. The result of the filter is
 // a fact: it is computed outside, where time and memory are bounded.
 func (d stepRun) filter(f *route.Filter) error {
-	content, ok := d.content(f.From)
-	switch {
-	case !ok:
-		return errAbsent
-	case content == nil:
-		return routeFault("jq: there is no message %q, or it is longer than %d bytes", f.From, MaxFact)
+	content, err := d.readBy("jq", f.From)
+	if err != nil {
+		return err
+	}
+	if len(content) == 0 {
+		return routeFault("jq: %s, and so is not JSON", d.c.emptiness(f.From))
 	}
 	if n, err := document.ParseJSON(content); err != nil || n == nil {
 		return routeFault("jq: the message %q is not JSON; the step csv makes rows of a table", f.From)

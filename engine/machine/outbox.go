@@ -227,7 +227,7 @@ func (d deliveries) record(event Event) error {
 	switch e := event.(type) {
 	case Delivered:
 		if len(e.Content) > MaxFact {
-			d.keepFailed(at, Undelivered{Attempts: e.Attempts, Reason: fmt.Sprintf("the answer is longer than %d bytes", MaxFact)})
+			d.keepFailed(at, Undelivered{Attempts: e.Attempts, Reason: fmt.Sprintf("the answer is longer than %s", maxFactWords)})
 			break
 		}
 		d.writeAnswer(at, e)

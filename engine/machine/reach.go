@@ -345,12 +345,8 @@ func escapeURL(text string) string {
 // enclosed returns the content and media type of the message that a step sends. The
 // verb is for faults.
 func (d stepRun) enclosed(name, verb string) (content []byte, mediaType string, err error) {
-	content, ok := d.content(name)
-	switch {
-	case !ok:
-		return nil, "", errAbsent
-	case content == nil:
-		return nil, "", routeFault("%s: there is no message %q, or it is longer than %d bytes", verb, name, MaxFact)
+	if content, err = d.readBy(verb, name); err != nil {
+		return nil, "", err
 	}
 	mediaType = d.types[name]
 	for _, m := range d.messages {
@@ -414,7 +410,7 @@ func (d stepRun) payload(p route.Payload, what string) ([]byte, error) {
 // value with the labels of its texts replaced.
 func (d stepRun) appendPayload(b []byte, p *route.Payload, n *document.Node) ([]byte, error) {
 	if len(b) > MaxFact {
-		return nil, routeFault("the JSON of a step is longer than %d bytes", MaxFact)
+		return nil, routeFault("the JSON of a step is longer than %s", maxFactWords)
 	}
 	if program := p.Exprs[n]; program != nil {
 		content, err := program.JSON(d.expressions().scope(d.actor))

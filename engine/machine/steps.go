@@ -277,7 +277,7 @@ func (d stepRun) fill(text string, escape func(string) string) (filled string, l
 		}
 		text = text[end:]
 		if out.Len() > MaxFact {
-			return "", left, routeFault("a text with its labels is longer than %d bytes", MaxFact)
+			return "", left, routeFault("a text with its labels is longer than %s", maxFactWords)
 		}
 	}
 	left.empty, left.long = slices.Compact(left.empty), slices.Compact(left.long)
@@ -356,7 +356,7 @@ func (d stepRun) write(m *route.NewMessage) error {
 // writeMessage keeps a message that a step wrote.
 func (d stepRun) writeMessage(m NewMessage) error {
 	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
-		return routeFault("the message %q is longer than %d bytes, or the messages of this event together than %d", m.Label, MaxFact, maxWritten)
+		return routeFault("the message %q is longer than %s, or the messages of this event together than 16 MiB", m.Label, maxFactWords)
 	}
 	d.messages = append(d.messages, m)
 	delete(d.known, m.Label)

@@ -2,8 +2,10 @@ package machine
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/label"
@@ -97,27 +99,55 @@ func (d stepRun) search(key Search) (bool, error) {
 
 // table makes a message of the rows of another one.
 func (d stepRun) table(t *route.Table) error {
-	content, ok := d.content(t.From)
-	switch {
-	case !ok:
-		return errAbsent
-	case content == nil && d.tooLong(t.From):
-		return routeFault("csv: the message %q is longer than %d bytes", t.From, MaxFact)
-	case content == nil:
-		return routeFault("csv: there is no message %q", t.From)
+	content, err := d.readBy("csv", t.From)
+	if err != nil {
+		return err
+	}
+	if len(content) == 0 && (t.Header || d.c.lacksInput(t.From)) {
+		return routeFault("csv: %s", d.c.emptiness(t.From))
 	}
 	text, err := plaintext.Decode(content, d.typeOf(t.From))
 	if err != nil {
 		return routeFault("csv: the message %q: %v", t.From, err)
 	}
-	rows, err := plaintext.Table{Delimiter: t.Delimiter, Header: t.Header}.JSON(text)
+	if strings.ContainsRune(text, utf8.RuneError) && !utf8.Valid(content) {
+		return routeFault("csv: the message %q has bytes that are no characters in its charset", t.From)
+	}
+	rows, err := plaintext.Table{Delimiter: t.Delimiter, Header: t.Header, Min: t.Min}.JSON(text)
 	if err != nil {
 		return routeFault("csv: the message %q, %v", t.From, err)
 	}
 	if len(rows) > MaxFact {
-		return routeFault("csv: the rows of the message %q are longer as JSON than %d bytes", t.From, MaxFact)
+		return routeFault("csv: the rows of the message %q are longer as JSON than %s", t.From, maxFactWords)
 	}
 	return d.writeMessage(NewMessage{Label: t.To, MediaType: "application/json", Content: rows})
+}
+
+// readBy returns the content of a message that a step reads. That there is none, and that
+// it is longer than a step can read, are faults. The verb is for these.
+func (d stepRun) readBy(verb, name string) ([]byte, error) {
+	content, ok := d.content(name)
+	switch {
+	case !ok:
+		return nil, errAbsent
+	case content == nil && d.tooLong(name):
+		return nil, routeFault("%s: the message %q is longer than %s, which is the most that this step can read", verb, name, maxFactWords)
+	case content == nil:
+		return nil, routeFault("%s: there is no message %q", verb, name)
+	}
+	return content, nil
+}
+
+// lacksInput reports whether a message is the input of a case that was given none: each
+// case has the message, which is empty then.
+func (c *Case) lacksInput(name string) bool { return name == labelInput && c.InputName == "" }
+
+// emptiness says that a message is empty.
+func (c *Case) emptiness(name string) string {
+	if c.lacksInput(name) {
+		return fmt.Sprintf("the message %q is empty: the case was given no input", name)
+	}
+	return fmt.Sprintf("the message %q is empty", name)
 }
 
 // textOf returns the text of a message for a label. there is false if there is no
@@ -129,7 +159,7 @@ func (d *caseDecision) textOf(name string) (text string, there bool, err error) 
 	case !ok:
 		return "", false, errAbsent
 	case content == nil && d.tooLong(name):
-		return "", false, routeFault("the message %q is longer than %d bytes and cannot stand for a label; the step text can search it", name, MaxFact)
+		return "", false, routeFault("the message %q is longer than %s and cannot stand for a label; the step text can search it", name, maxFactWords)
 	case content == nil:
 		return "", false, nil
 	}

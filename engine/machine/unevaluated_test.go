@@ -99,3 +99,42 @@ actions:
 		}
 	}
 }
+
+// TestNothingToRead: a step that has nothing to read says so: a table without any row, and
+// a case without an input, whose message is there and empty.
+func TestNothingToRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ step, name, input, want string }{
+		{"csv: {from: InputMessage, to: Rows}", "", "", `csv: the message "InputMessage" is empty: the case was given no input.`},
+		{"csv: {from: InputMessage, to: Rows, header: false}", "", "", `csv: the message "InputMessage" is empty: the case was given no input.`},
+		{"csv: {from: InputMessage, to: Rows}", "a.csv", "", `csv: the message "InputMessage" is empty.`},
+		{"csv: {from: InputMessage, to: Rows, header: false}", "a.csv", "", "[]"},
+		{"csv: {from: InputMessage, to: Rows, header: false, min: 2}", "a.csv", "a\n", `csv: the message "InputMessage", which has only 1 of at least 2 rows.`},
+		{"csv: {from: InputMessage, to: Rows}", "a.csv", "a,b\n", "[]"},
+		{"csv: {from: InputMessage, to: Rows, min: 1}", "a.csv", "a,b\n", `csv: the message "InputMessage", which has no row below the names of the columns, and must have at least 1.`},
+		{"csv: {from: InputMessage, to: Rows}", "a.csv", "a,b\n1,\xc3", `csv: the message "InputMessage": it is not UTF-8, and its media type names no other charset.`},
+		{"csv: {from: InputMessage, to: Rows}", "a.csv", "\xff\xfea\x00\n\x00\x00\xd8", `csv: the message "InputMessage" has bytes that are no characters in its charset.`},
+		{"csv: {from: Other, to: Rows}", "", "", `csv: there is no message "Other".`},
+		{"jq: {from: InputMessage, filter: ., to: Rows}", "", "", `jq: the message "InputMessage" is empty: the case was given no input, and so is not JSON.`},
+	} {
+		p := newPlay(t, parsed(t, `
+states: {a: {type: start}}
+actions:
+  begin: {trigger: init}
+  go: {in: [a], allowed: everyone, onFire: [{`+test.step+`}]}
+`))
+		p.c.InputName, p.messages = test.name, map[string][]byte{labelInput: []byte(test.input)}
+		if err := p.do("start"); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := p.do("sam go"); err != nil {
+			_, got, _ = strings.Cut(err.Error(), "The route is at fault: ")
+		} else {
+			got = string(p.messages["Rows"])
+		}
+		if got != test.want {
+			t.Errorf("%s of %q: %s, want %s", test.step, test.input, got, test.want)
+		}
+	}
+}
