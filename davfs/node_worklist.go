@@ -195,8 +195,11 @@ func (n worklistFile) remove(ctx context.Context, _ engine.Request, _ query) err
 
 // moveTo accepts the task, or releases it: that is what it is to be on another
 // list.
-func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, _ *transfer) (*answer, error) {
+func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
 	place, ok := to.(worklistFile)
+	if !ok && n.leadsToList(t.to) {
+		return nil, errs.New(errs.NotMovable, "What is done, and other users' tasks, are listed by the server. To do the task, open its file, write \"perform\" into \"do\" and save it.")
+	}
 	if !ok || place.id != n.id || !same(place.action, n.action) {
 		return nil, notMovable()
 	}
@@ -207,6 +210,11 @@ func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, _
 	a := &answer{Status: http.StatusCreated}
 	n.describe(a, out)
 	return a, nil
+}
+
+// leadsToList reports whether an address is in another worklist.
+func (worklistFile) leadsToList(a address) bool {
+	return a.inWorkflow() && same(a.Segments[2], worklistRoot)
 }
 
 // aTask reports whether saving a file there does something with a task.

@@ -10,8 +10,10 @@ such as http://127.0.0.1:8080/docs/. It needs no log-in.
 The folders
 
 Worklist/   What you have to do: a file for each task. Write into its "do" what
-            you want, such as "perform", and save it. A comment alone will do,
-            too. Saved as it is, nothing happens.
+            you want, such as "perform", and save it. Under "choices" stands
+            what you can write. A comment alone performs the task, too; to
+            only remark something, accept the task with the comment.
+            Saved as it is, nothing happens.
 Cases/      What is going on: a file and a folder for each case. In the folder,
             Actions/ has what can be done now, log.txt what was done.
 Routes/     What can happen: the definitions. Drop any other file into
@@ -36,9 +38,12 @@ You see what is yours and your teams'. What you may not see is not there.
 
 Good to know
 
-If something is refused, nothing was changed. The folder Rejected beside it has
-what you saved, and why it was refused, for a day. In Documents the hidden folder
-.history beside it has that.
+If something is refused, nothing was changed. A folder Rejected has what you
+saved, and why it was refused, for a day, even if your program said nothing. It
+is in the folder in which you saved or deleted, in the one to which you moved
+something, and for a board in the folder of its route. For what cannot be saved
+beside Workflow it is there, in the top folder. In the folders of Documents the
+hidden folder .history has that.
 
 .history in Schedule, Routes, Cases and the folders of Documents has what was
 overwritten or deleted in the last 30 days. Copy a file back from it.

@@ -3,6 +3,7 @@ package davfs
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -153,4 +154,47 @@ func TestNamesOfEveryFolder(t *testing.T) {
 	if rec := d.ask(t, "ann GET /dav/Workflow/Cases/17/Actions/.ls"); rec.Code != http.StatusNotFound {
 		t.Errorf("of a case that ann does not see: %d", rec.Code)
 	}
+}
+
+// TestRefusedBesideWorkflow: what is refused to a mounting client in Account/, in the root
+// of Documents/ and in that of the drive leaves its reasons, too; what may hold a password
+// is not kept.
+func TestRefusedBesideWorkflow(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	for _, tt := range []struct{ put, folder, says string }{
+		{"/dav/Account/me.json", "/dav/Account/", "because it may hold a password"},
+		{"/dav/Documents/report.txt", "/dav/", "save it in one of them, as in Documents/sam/"},
+		{"/dav/shopping.txt", "/dav/", "keep files in Documents/sam/"},
+	} {
+		if rec := d.ask(t, "sam PUT "+tt.put, "User-Agent: davfs2/1.6.1", "> zone: [what"); rec.Code < 400 {
+			t.Fatalf("%s: %d %s", tt.put, rec.Code, rec.Body)
+		}
+		if names := d.listed(t, tt.folder); !slices.Contains(names, "Rejected") {
+			t.Errorf("%s lists %q", tt.folder, names)
+		}
+		found := false
+		for _, name := range d.listed(t, tt.folder+"Rejected/") {
+			rec := d.ask(t, "sam GET "+tt.folder+"Rejected/"+strings.ReplaceAll(name, " ", "%20"), "User-Agent: davfs2/1.6.1")
+			found = found || strings.Contains(rec.Body.String(), tt.says)
+		}
+		if !found {
+			t.Errorf("%s: no reasons with %q", tt.put, tt.says)
+		}
+	}
+	for _, name := range d.listed(t, "/dav/Account/Rejected/") {
+		if !strings.HasSuffix(name, "me.json.txt") {
+			t.Errorf("what was sent to me.json is kept as %s", name)
+		}
+	}
+}
+
+// TestMoveOfATaskToDone: a task is not done by moving its file, and the answer says how.
+func TestMoveOfATaskToDone(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 MOVE Worklist/Offered/18.resolve.json -> Worklist/Done/18.resolve.json | | 403
+		davfs2 LIST Worklist/Done/Rejected/ | | 207 | 20261120T120000Z%2018.resolve.json.txt
+		davfs2 GET Worklist/Done/Rejected/@18.resolve.json.txt | | 200 | (?s:.*write "perform" into "do" and save it.*)
+	`, "@", "20261120T120000Z~~"))
 }

@@ -21,7 +21,11 @@ import (
 // rejectPut keeps what was refused to a PUT of a mounting client. p is nil if the
 // place takes none.
 func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
-	if !x.mounted() || !told(refusal) || p != nil && !p.draftable() || x.asksWhetherThere(refusal) {
+	if !x.isTold() || !told(refusal) || p != nil && (p.dryRun || p.ofSideFile()) || x.asksWhetherThere(refusal) {
+		return
+	}
+	if p != nil && p.rules.secret { // passwords are kept nowhere
+		d.keepRefusal(x, scratch.Refusal{Reasons: reasons(x.at, refusal, x.wall) + notKept}, x.at)
 		return
 	}
 	in, limit := d.newUpload(x.r, d.MaxDocument), d.MaxDocument
@@ -98,7 +102,7 @@ func (d *drive) rejectFolder(x *request, refusal error) {
 // rejectOther keeps why something was not done that sends no content. What is not there
 // was not asked for by a person, and a part of the brake's refusals says it for all.
 func (d *drive) rejectOther(x *request, refusal error, done string) {
-	if !x.mounted() || !told(refusal) || sideFile(x.at.Name()) {
+	if !x.isTold() || !told(refusal) || sideFile(x.at.Name()) {
 		return
 	}
 	switch errs.KindOf(refusal) {
@@ -117,6 +121,20 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
 	d.keepRefusal(x, scratch.Refusal{Reasons: b.String()}, x.at)
+}
+
+// isTold reports whether the request is of a client that shows no reasons, in a place
+// that can have a Rejected/: all of the drive except the folders of Documents/, whose
+// names are all those of documents.
+func (x *request) isTold() bool {
+	at := x.at.Segments
+	if x.script || len(at) < 2 || !same(at[0], "dav") {
+		return false
+	}
+	if same(at[1], documentsRoot) {
+		return len(at) == 3 && !sideFile(at[2])
+	}
+	return true
 }
 
 // told reports whether somebody is told of a refusal by a file: not of what says
@@ -144,11 +162,14 @@ func (d *drive) keepRefusal(x *request, r scratch.Refusal, at address) {
 }
 
 // nearestFolder returns the nearest folder above the address that exists and can
-// have a Rejected/; none if no folder of the workflow can. What the caller keeps
+// have a Rejected/; none if no folder can. What the caller keeps
 // beside the documents, and Rejected/ itself, are not places for documents.
 func (x *request) nearestFolder(ctx context.Context, at address) (address, error) {
-	for len(at.Segments) > 2 {
+	for len(at.Segments) > 1 {
 		at = at.parent()
+		if !scratchArea(at.Segments) {
+			continue
+		}
 		n, err := x.walk(ctx, at)
 		if _, isSideFile := n.(sideFileNode); isSideFile {
 			return address{}, nil
@@ -186,7 +207,10 @@ func reasons(at address, refusal error, now time.Time) string {
 	return b.String()
 }
 
-// besideRejected ends the reasons in Rejected/.
+// notKept ends the reasons in Rejected/ if the content is not kept.
+const notKept = "\nWhat was sent is not kept here, because it may hold a password.\nThis file is deleted after a day.\n"
+
+// besideRejected ends the reasons in Rejected/ if the content is kept.
 const besideRejected = "\nThe file beside this one has what was sent, unless it was too large to be kept.\nBoth are deleted after a day.\n"
 
 // notMoved says in plain language why something was not moved.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"flowdrive/engine/access"
@@ -39,6 +40,7 @@ func (e *Cases) readEdit(by identity.Principal, h *loadedCase, root document.Val
 	}
 	root.Only(known...)
 	checkCaseIdentity(root, h.core)
+	checkCaseComputed(root, h)
 	e.readPlain(root, h, ed)
 	e.readRoleChange(root, h, ed)
 	contextErr := e.readContextChange(by, root, h, ed)
@@ -65,6 +67,20 @@ func checkCaseIdentity(root document.Value, c *machine.Case) {
 	must("guid", c.GUID)
 	must("route", c.RouteName)
 	must("created", c.Created.UTC().Format(time.RFC3339))
+}
+
+// checkCaseComputed refuses what the server computes if it is another value than the
+// case has, unless the document is an older form of the case, which may well say what
+// was so then.
+func checkCaseComputed(root document.Value, h *loadedCase) {
+	if v := root.Node.Get("version"); v != nil && v.Text != strconv.FormatInt(h.core.Version, 10) {
+		return
+	}
+	keepFixed(root, machine.Form(h.core, h.route.Compiled), []fixedMember{
+		{"status", "perform an action that leads there; Actions/ of the case has those that are possible"},
+		{"resolution", "an action sets it"},
+		{"starter", ""}, {"routeVersion", ""}, {"parent", ""}, {"parentAction", ""}, {"scheduleUUID", ""}, {"scheduledFor", ""}, {"started", ""}, {"completed", ""},
+	})
 }
 
 // readTitle reads an optional title; null resets it. One that is as it was,

@@ -102,6 +102,8 @@ func TestCaseIsARecord(t *testing.T) {
 		{`{"titel": "x", "priority": 65536, "xattrDict": {"a": []}, "stakeholders": "eve", "roles": []}`, []string{
 			"/titel unknown-field", "/priority range", "/xattrDict/a type", "/roles type", "/stakeholders type",
 		}},
+		{`{"status": "closed", "starter": "eve", "resolution": "done"}`, []string{"/status read-only", "/resolution read-only", "/starter read-only"}},
+		{`{"version": ` + version + `, "status": "closed"}`, []string{"/status read-only"}},
 		{`{"title": 5, "state": "open"}`, []string{"/title type", "/state range"}},
 		{`{"input": "x", "attachmentUUID": null}`, []string{"/input unknown-field", "/attachmentUUID unknown-field"}},
 		{`{"stakeholders": ["@admins"]}`, []string{"/stakeholders/0 not-found"}},

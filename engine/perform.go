@@ -173,6 +173,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	t := readTask(root, h.core)
+	t.readOnly(root, h, action)
 	if fe := faults.Err(); fe == nil {
 		if err := t.current(h.core); err != nil {
 			return nil, err

@@ -41,6 +41,15 @@ func TestPerform(t *testing.T) {
 	// A task's complete form may be saved back, which does nothing until it says what.
 	task = try(w.Cases.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
 	same(t, "the form saved back", try(ann.perform(id, "answer", string(task.Form))).must(w, "the form saved back").Idle, true)
+	// What it shows and saving it cannot change is refused if it was edited, unless the
+	// form is an older one, or is only in another order.
+	for was, now := range map[string]string{`"caseTitle": "Question"`: `"caseTitle": "Answer"`, `"assignees": ["core"]`: `"assignees": ["bob"]`} {
+		edited := strings.Replace(string(task.Form), was, now, 1)
+		_, err := ann.perform(id, "answer", edited)
+		w.refused(err, errs.Invalid, "/"+now[1:strings.Index(now, `":`)]+" read-only")
+	}
+	old := strings.Replace(strings.Replace(string(task.Form), `"caseTitle": "Question"`, `"caseTitle": "Answer"`, 1), `"version": `, `"version": 1`, 1)
+	same(t, "an older form saved back", try(ann.perform(id, "answer", old)).must(w, "an older form").Idle, true)
 	said := strings.Replace(string(task.Form), `"do": ""`, `"do": "perform"`, 1)
 	same(t, "the form that says what", try(ann.perform(id, "answer", said)).must(w, "the form that says what").Idle, false)
 	_, err := w.Cases.Task(t.Context(), ann.by(), id, "answer")

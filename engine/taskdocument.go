@@ -74,6 +74,25 @@ func (t *taskChange) current(c *machine.Case) error {
 	return errs.New(errs.Precondition, "The case has changed since this form of the task was read, which shows version %d of it, not %d: its XATTRs may be others now. Open the file again, and decide again.", t.version, c.Version)
 }
 
+// taskFixed are the members of a task's form that saving it cannot change, with what to
+// do instead. Those that may be others without a change of the case are not among them.
+func taskFixed() []fixedMember {
+	const delegate = `write "delegate" into "do", and the user's name into "to"`
+	const say = `write what you want into "do"`
+	return []fixedMember{
+		{"case", ""}, {"caseTitle", "the case's own file has its title"}, {"route", ""}, {"starter", ""}, {"action", ""}, {"title", ""}, {"description", ""},
+		{"choices", say}, {"state", say}, {"due", ""}, {"acceptBy", ""}, {"offered", ""}, {"roles", ""}, {"assignees", delegate}, {"acceptedBy", say},
+	}
+}
+
+// readOnly finds what the document changes and cannot change: the form of the task that
+// it was read from, if it is still that one, says it otherwise.
+func (t *taskChange) readOnly(root document.Value, h *loadedCase, action string) {
+	if res := taskResource(h, action); res != nil && (t.version == 0 || t.version == h.core.Version) {
+		keepFixed(root, res.Form, taskFixed())
+	}
+}
+
 // readTask reads the document that is saved as an action of the case: {} or
 // {"do": "perform"} performs it.
 func readTask(root document.Value, c *machine.Case) *taskChange {
@@ -101,7 +120,7 @@ func readTask(root document.Value, c *machine.Case) *taskChange {
 		case slices.Contains(taskDos(), do):
 			t.do = do
 		case ok:
-			v.Fail(errs.CodeRange, "must be one of %s, not %q", strings.Join(taskDos(), ", "), do)
+			v.Fail(errs.CodeRange, "must be one of %s, not %q; write \"perform\" to do what the task asks for", strings.Join(taskDos(), ", "), do)
 		}
 	}
 	if v := root.Get("comment"); v.Given() {

@@ -285,6 +285,7 @@ func appendEnabledJSON(b []byte, v *Enabled) []byte {
 	b = appendFilled(b, `,"ab":`, v.By)
 	b = appendFilled(b, `,"af":`, v.For)
 	b = appendFilled(b, `,"dt":`, v.To)
+	b = appendFilled(b, `,"dg":`, v.Giver)
 	b = appendSome(b, `,"rj":`, v.Rejected)
 	b = appendSome(b, `,"wi":`, v.Withdrew)
 	b = appendFilled(b, `,"fa":`, v.Fault)
@@ -328,6 +329,8 @@ func (r *markingReader) readEnabled() (v Enabled) {
 			v.For = r.text()
 		case "dt":
 			v.To = r.text()
+		case "dg":
+			v.Giver = r.text()
 		case "rj":
 			v.Rejected = r.texts()
 		case "wi":

@@ -25,7 +25,7 @@ func fullCase() *Case {
 		Stakeholders: []string{"s", "t"},
 		Relations:    []Relation{{Name: "follows", Case: 42}, {Name: "partOf", Case: 9}},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
-		Enabled: []Enabled{{Number: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Votes: []Vote{{By: "x", For: "y", At: at}, {By: "z", At: at}}, Remind: at, Fault: "x", Step: "jq", Unhandled: true}, {Number: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
+		Enabled: []Enabled{{Number: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Giver: "g", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Votes: []Vote{{By: "x", For: "y", At: at}, {By: "z", At: at}}, Remind: at, Fault: "x", Step: "jq", Unhandled: true}, {Number: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
 		}}},
 		Timers:     []Timer{{Name: "a", Number: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},

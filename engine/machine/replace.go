@@ -47,6 +47,7 @@ func eachName(c *Case, r *route.Route, f func(name *string)) {
 		f(&o.By)
 		f(&o.For)
 		f(&o.To)
+		f(&o.Giver)
 		each(o.Rejected)
 		for j := range c.Enabled[i].Votes {
 			f(&c.Enabled[i].Votes[j].By)

@@ -172,10 +172,10 @@ func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
 	case a.Trigger != route.TriggerUser:
 	case e.State == Offered:
 		if !a.MustAccept {
-			add("perform", outlook(c, r, a))
+			add("perform", outlook(c, r, a)+commentPerforms)
 		}
 		if a.Need == nil {
-			add("accept", "It is offered to no other person.")
+			add("accept", "It is offered to no other person."+stillOffered(c, r, a)+commentNoted)
 		} else if len(e.Votes) > 0 {
 			add("release", "Your own performance is taken back.")
 		}
@@ -186,12 +186,45 @@ func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
 		if a.Need == nil {
 			add("delegate", `It is offered to the user that "to" names, alone.`)
 		}
+		if e.To != "" {
+			add("release", "It is offered to its roles again. "+cmp.Or(e.Giver, "Who delegated it")+" and "+e.To+" can do that.")
+		}
 	case e.State == Accepted:
-		add("perform", outlook(c, r, a))
-		add("release", "It is offered to all again.")
+		add("perform", outlook(c, r, a)+commentPerforms)
+		add("release", "It is offered to all again."+commentNoted)
 		add("delegate", `It is offered to the user that "to" names, alone.`)
 	}
 	return append(b, '}')
+}
+
+// What becomes of a comment, for who writes only that: with an empty "do" it performs
+// (docs/contract/drive.md#task).
+const (
+	commentPerforms = ` A comment alone performs it, too.`
+	commentNoted    = ` A comment is only noted.`
+)
+
+// stillOffered names the tasks that are offered to a role of the action's and stay so if
+// it is accepted: they are not of the same choice, and another user can do one first.
+func stillOffered(c *Case, r *route.Route, a *route.Action) string {
+	var names []string
+	for i := range c.Enabled {
+		at := r.Action(c.Enabled[i].Action)
+		if at == unknown || c.Enabled[i].State != Offered || !shareRole(a, &r.Actions[at], r.State(c.Status)) || r.Actions[at].Name == a.Name || a.Choice != "" && r.Actions[at].Choice == a.Choice {
+			continue
+		}
+		names = append(names, r.Actions[at].Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " It is this task alone; still offered: " + strings.Join(names, ", ") + "."
+}
+
+// shareRole reports whether two actions are offered to the same role.
+func shareRole(a, b *route.Action, status int) bool {
+	of := assignedRoles(b, status)
+	return slices.ContainsFunc(assignedRoles(a, status), func(role string) bool { return slices.Contains(of, role) })
 }
 
 // outlook says what performing the action leads to.

@@ -29,11 +29,11 @@ func TestTaskForm(t *testing.T) {
 	const head = `{"do":"","comment":"","resolution":null,"xattrDict":{},"case":17,"caseTitle":"A case","route":"test","starter":"sam",`
 	for action, want := range map[string]string{
 		"resolve": head + `"action":"resolve","title":"resolve","description":null,` +
-			`"choices":{"perform":"The case goes to \"resolved\".","accept":"It is offered to no other person.","reject":"It is not offered to you any more.",` +
+			`"choices":{"perform":"The case goes to \"resolved\". A comment alone performs it, too.","accept":"It is offered to no other person. A comment is only noted.","reject":"It is not offered to you any more.",` +
 			`"delegate":"It is offered to the user that \"to\" names, alone."},"leadsTo":["resolved"],"state":"offered","due":null,"acceptBy":null,"fireAt":"2012-11-10T12:34:56Z",` +
 			`"offered":"2012-11-09T12:34:56Z","roles":["assignee","submitter"],"assignees":["core","@admins","sam"],"acceptedBy":null,"need":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
 		"comment": head + `"action":"comment","title":"Comment on it","description":null,` +
-			`"choices":{"perform":"The case stays where it is.","accept":"It is offered to no other person.","reject":"It is not offered to you any more.",` +
+			`"choices":{"perform":"The case stays where it is. A comment alone performs it, too.","accept":"It is offered to no other person. A comment is only noted.","reject":"It is not offered to you any more.",` +
 			`"delegate":"It is offered to the user that \"to\" names, alone."},"leadsTo":[],"state":"offered","due":null,"acceptBy":null,"fireAt":null,` +
 			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"need":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
 		"nag": head + `"action":"nag","title":"nag","description":null,"choices":{},"leadsTo":[],"state":"running","due":null,"acceptBy":null,"fireAt":"2012-11-09T12:39:56Z",` +
@@ -69,12 +69,24 @@ transitions:
   - {name: both, from: a, to: b, requires: [one, two]}
 `))
 	p.script([]step{{"start", "active a: buy drop weigh one two"}})
+	two := started(t, parsed(t, `
+roles: {head: {assign: [starter]}}
+states: {a: {type: start}, z: {type: complete}, n: {type: denied}}
+actions:
+  begin: {trigger: init}
+  agree: {in: [a], role: head, to: z}
+  decline: {in: [a], role: head, to: n}
+`))
+	const alone = `"accept":"It is offered to no other person. It is this task alone; still offered: decline. A comment is only noted."`
+	if form := compact(t, TaskForm(two.c, two.r, "agree")); !strings.Contains(form, alone) {
+		t.Errorf("agree: %s\nlacks %s", form, alone)
+	}
 	p.c.Xattrs = p.c.Xattrs.Set("amount", label.Value{Kind: document.Number, Text: "9000"})
 	for action, wants := range map[string][]string{
-		"buy":   {`"perform":"The case goes to \"z\" (Bought), which completes it. It takes back: drop."`, `"leadsTo":["z"]`, `"description":"Order it."`, `"xattrDict":{"amount":9000,"note":null}`},
-		"drop":  {`"choices":{"accept":"It is offered to no other person.","perform":"First it must be accepted. The case goes to \"a\". It takes back: buy."`},
-		"weigh": {`"perform":"The route decides: big: goes to \"b\" (Being bought). small: goes to \"z\" (Bought), which completes it. none: stays where it is."`, `"leadsTo":["b","z"]`},
-		"one":   {`"perform":"The case goes to \"b\" (Being bought) once two is performed."`, `"leadsTo":["b"]`, `"xattrDict":{"amount":9000,"note":null,"why":null}`},
+		"buy":   {`"perform":"The case goes to \"z\" (Bought), which completes it. It takes back: drop. A comment alone performs it, too."`, `"leadsTo":["z"]`, `"description":"Order it."`, `"xattrDict":{"amount":9000,"note":null}`},
+		"drop":  {`"choices":{"accept":"It is offered to no other person. A comment is only noted.","perform":"First it must be accepted. The case goes to \"a\". It takes back: buy."`},
+		"weigh": {`"perform":"The route decides: big: goes to \"b\" (Being bought). small: goes to \"z\" (Bought), which completes it. none: stays where it is. A comment alone performs it, too."`, `"leadsTo":["b","z"]`},
+		"one":   {`"perform":"The case goes to \"b\" (Being bought) once two is performed. A comment alone performs it, too."`, `"leadsTo":["b"]`, `"xattrDict":{"amount":9000,"note":null,"why":null}`},
 	} {
 		form := compact(t, TaskForm(p.c, p.r, action))
 		for _, want := range wants {

@@ -21,6 +21,7 @@ type Offer struct {
 	By       string   `json:"ab,omitempty"` // the user who has accepted it, "" for none
 	For      string   `json:"af,omitempty"` // the user on whose behalf, "" for none
 	To       string   `json:"dt,omitempty"` // the user that it was delegated to; "": it is offered to its roles
+	Giver    string   `json:"dg,omitempty"` // the user who delegated it, "" if it is not delegated
 	Rejected []string `json:"rj,omitempty"` // users who have rejected it
 	Withdrew []string `json:"wi,omitempty"` // actions that its acceptance withdrew
 }
@@ -157,6 +158,10 @@ func (d personal) notAssigned(place int, actor Actor) error {
 	switch {
 	case e.rejectedBy(actor.Name):
 		return errs.New(errs.NotAllowed, "You have rejected %q; it is no longer yours.", a.Name)
+	case e.givenBy(actor.Name):
+		return errs.New(errs.NotAllowed, "%q was delegated to %s by you. Take it back first: {\"do\": \"release\"}.", a.Name, e.To)
+	case e.To != "" && e.Giver != "":
+		return errs.New(errs.NotAllowed, "%q was delegated to %s; only that user and administrators of the route may perform it. %s, who delegated it, can take it back.", a.Name, e.To, e.Giver)
 	case e.To != "":
 		return errs.New(errs.NotAllowed, "%q was delegated to %s; only that user and administrators of the route may perform it.", a.Name, e.To)
 	}
@@ -230,6 +235,9 @@ func (d personal) release(e Release) error {
 	if d.route.Actions[d.actions[place]].Need != nil {
 		return d.takeBack(place, e)
 	}
+	if task.To != "" && task.State != Accepted {
+		return d.endDelegation(place, e)
+	}
 	if task.State != Accepted {
 		refusal := errs.New(errs.ActionNotEnabled, "Nobody has accepted %q.", task.Action)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
@@ -241,6 +249,28 @@ func (d personal) release(e Release) error {
 	}
 	d.setState(place, Offered)
 	d.taskLog(place, e.Actor, behalf, "Released "+title(&d.route.Actions[d.actions[place]]), e.Comment)
+	return d.bringToRest()
+}
+
+// givenBy reports whether the user has delegated the task, and nobody has accepted it
+// since.
+func (e *Enabled) givenBy(name string) bool {
+	return e.To != "" && e.State != Accepted && e.Giver != "" && sameName(e.Giver, name)
+}
+
+// endDelegation offers a delegated task to its roles again: by the user who delegated
+// it, by the one who got it, and by administrators of the route.
+func (d personal) endDelegation(place int, e Release) error {
+	task := &d.c.Enabled[place]
+	if !task.givenBy(e.Actor.Name) && !sameName(task.To, e.Actor.Name) && !e.Actor.RouteAdmin {
+		return d.notAssigned(place, e.Actor)
+	}
+	text := "Took back " + title(&d.route.Actions[d.actions[place]]) + " from " + task.To
+	if sameName(task.To, e.Actor.Name) {
+		text = "Gave back " + title(&d.route.Actions[d.actions[place]])
+	}
+	task.To, task.Giver = "", ""
+	d.taskLog(place, e.Actor, "", text, e.Comment)
 	return d.bringToRest()
 }
 
@@ -312,7 +342,7 @@ func (d personal) delegate(e Delegate) error {
 	}
 	task, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
 	behalf, may := e.Actor.hasAccepted(task)
-	if !e.Actor.RouteAdmin && !may {
+	if !e.Actor.RouteAdmin && !may && !task.givenBy(e.Actor.Name) {
 		if err := d.checkNotOthers(place, e.Actor); err != nil {
 			return err
 		}
@@ -328,7 +358,7 @@ func (d personal) delegate(e Delegate) error {
 		return err
 	}
 	d.setState(place, Offered)
-	task.To = to
+	task.To, task.Giver = to, e.Actor.Name
 	task.Rejected = nilIfEmpty(slices.DeleteFunc(slices.Clone(task.Rejected), func(who string) bool { return sameName(who, to) }))
 	d.taskLog(place, e.Actor, behalf, "Delegated "+title(a)+" to "+to, e.Comment)
 	return d.bringToRest()

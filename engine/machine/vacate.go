@@ -24,7 +24,7 @@ func (d personal) vacate(e Vacate) error {
 			d.setState(place, Offered)
 		}
 		if delegated {
-			task.To = ""
+			task.To, task.Giver = "", ""
 		}
 		name := task.Action
 		if i := d.actions[place]; i != unknown {
