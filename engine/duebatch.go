@@ -159,28 +159,49 @@ func (e *Engine) fireBatch(tx store.Tx, b *dueBatch, limit int) error {
 			return err
 		}
 	}
+	if err := aheadOf(tx, rows); err != nil {
+		return err
+	}
 	b.next, b.items = next, make([]dueItem, len(rows))
 	b.ownUnit = len(rows) == 1 && !e.sandbox
 	b.single = len(rows) == 1 && !e.sweeper.queued.Load()
+	parts := make([]func() error, len(rows))
 	for i := range rows {
 		item := &b.items[i]
 		item.DueRow = rows[i]
-		if b.mustWait(item) {
-			continue
-		}
-		if item.aside = e.sweeper.aside.has(keyOfRow(item.DueRow)); item.aside {
-			continue
-		}
-		fire := func() error {
+		parts[i] = func() error {
+			if b.mustWait(item) {
+				return nil
+			}
+			if item.aside = e.sweeper.aside.has(keyOfRow(item.DueRow)); item.aside {
+				return nil
+			}
 			tx.Write().Later() // what does not come out is fired again
 			return e.fireItem(tx, b, item)
 		}
-		if b.ownUnit {
-			return fire()
-		}
-		item.err = tx.Savepoint(fire)
+	}
+	if b.ownUnit {
+		return parts[0]()
+	}
+	for i, err := range tx.Write().Parts(parts) {
+		b.items[i].err = err
 	}
 	return nil
+}
+
+// aheadOf says what is about to be fired.
+func aheadOf(tx store.Tx, rows []store.DueRow) error {
+	of := store.Ahead{Occurrences: lastFired}
+	for i := range rows {
+		switch rows[i].Kind {
+		case store.DueEntry:
+			of.Entries = append(of.Entries, rows[i].UUID)
+		case store.DueCase:
+			of.Cases = append(of.Cases, rows[i].ID)
+		case store.DueAttachment, store.DueRetirement, store.DuePurge, store.DueTrouble, store.DueMail, store.DueSecret:
+		}
+	}
+	return tx.Queue().Ahead(of)
 }
 
 // finishItem does what is left to do of an item: if it failed for want of

@@ -228,6 +228,12 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 	case c != nil:
 		o.CaseID = c.row.ID
 	}
+	var u *usualTime
+	if c != nil && !c.after.Life.Ended() {
+		if u, err = usual(tx, o); err != nil {
+			return false, err
+		}
+	}
 	err = record(o)
 	if errs.Is(err, errs.NameTaken) {
 		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("sweeper: an instant of a schedule entry had been fired before")
@@ -271,7 +277,7 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		if err := e.decider.write(tx, c); err != nil {
 			return false, err
 		}
-		if err := e.watchTime(tx, stored.UUID, c, o.FiredAt); err != nil {
+		if err := e.watchTime(tx, c, u, o.FiredAt); err != nil {
 			return false, err
 		}
 	}

@@ -250,10 +250,9 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 	}
 	more = len(ids) == batch
 	busy := map[string]bool{} // groups with a case that could not start, or that has more to do
-	units := make([]func(store.Tx) error, len(ids))
-	for i, id := range ids {
-		group := lanes[i].Group
-		units[i] = func(tx store.Tx) error {
+	start := func(i int) func(store.Tx) error {
+		id, group := ids[i], lanes[i].Group
+		return func(tx store.Tx) error {
 			if busy[group] {
 				more = true // it may be at rest by then
 				return nil
@@ -265,18 +264,29 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 			return err
 		}
 	}
+	units := make([]func(store.Tx) error, len(ids))
+	for i := range units {
+		units[i] = func(tx store.Tx) error {
+			tx.Write().Later() // what does not come out is started again
+			return start(i)(tx)
+		}
+	}
 	aside := 0
-	for i, err := range store.InParts(ctx, e.Store, units) {
+	for i, err := range store.InPartsAhead(ctx, e.Store, store.Ahead{Cases: ids}, units) {
+		again := func() error {
+			delete(busy, lanes[i].Group)
+			return e.Store.Update(ctx, start(i))
+		}
+		if errors.Is(err, store.ErrAgain) {
+			err = again()
+		}
 		w := work{key: keyOfQueued(ids[i]), group: lanes[i].Group}
 		first := err
 		if e.putAside(ctx, err, w, func() error { return e.startAside(ctx, ids[i], now, first) }) {
 			aside++
 			continue
 		}
-		err = e.runPrefetched(ctx, err, func() error {
-			delete(busy, lanes[i].Group)
-			return e.Store.Update(ctx, units[i])
-		})
+		err = e.runPrefetched(ctx, err, again)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || quota.Unserved(err):

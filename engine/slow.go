@@ -31,12 +31,17 @@ type usualTime struct {
 // most returns how long a case may take before people are told.
 func (u *usualTime) most() time.Duration { return max(2*u.Longest, u.Longest+slowBy) }
 
-// usual returns how long the last completed cases of a schedule entry took, nil if that
-// is not known.
-func usual(tx store.Tx, entry store.UUID) (*usualTime, error) {
-	fired, err := tx.Entries().Occurrences(entry, lastFired)
+// usual returns how long the completed cases of the last instants of a schedule entry took, nil if
+// that is not known. The newest of the instants is one that is about to be recorded: reading
+// them before spares a round trip, as nothing has to be sent first.
+func usual(tx store.Tx, newest *store.Occurrence) (*usualTime, error) {
+	fired, err := tx.Entries().Occurrences(newest.Entry, lastFired)
 	if err != nil {
 		return nil, err
+	}
+	is := func(o store.Occurrence) bool { return o.Instant.Equal(newest.Instant) }
+	if last := len(fired) - 1; len(fired) == lastFired && newest.Instant.After(fired[last].Instant) && !slices.ContainsFunc(fired, is) {
+		fired = fired[:last]
 	}
 	u := &usualTime{Waits: true}
 	for i := range fired {
@@ -51,17 +56,13 @@ func usual(tx store.Tx, entry store.UUID) (*usualTime, error) {
 	return u, nil
 }
 
-// watchTime notes when a new case of a schedule entry takes longer than usual.
-func (e *Schedules) watchTime(tx store.Tx, entry store.UUID, c *caseChange, now time.Time) error {
-	if c.after.Life.Ended() {
+// watchTime notes when a new case of a schedule entry takes longer than usual, if that is known.
+func (e *Schedules) watchTime(tx store.Tx, c *caseChange, u *usualTime, now time.Time) error {
+	if u == nil {
 		return nil
 	}
-	u, err := usual(tx, entry)
-	if u == nil || err != nil {
-		return err
-	}
 	row := &store.Trouble{CaseID: c.row.ID, Name: troubleSlow, Due: now.Add(u.most()), Data: document.Line(&trouble{What: notice.WhatSlow, Since: now, Usual: u})}
-	_, err = e.decider.addTrouble(tx, row)
+	_, err := e.decider.addTrouble(tx, row)
 	return err
 }
 

@@ -61,7 +61,17 @@ type QueueReader interface {
 	// most limit, so that each user and team has an equal share, by (due, row).
 	DueShares(upTo time.Time, limit int) ([]DueRow, error)
 
+	// Ahead says what a unit is about to read. A store that is far away reads it at once.
+	Ahead(of Ahead) error
+
 	HoldReader
+}
+
+// Ahead is what a unit is about to read.
+type Ahead struct {
+	Entries     []UUID  // schedule entries that are fired
+	Occurrences int     // so many of the last ones of each of them
+	Cases       []int64 // cases that are decided on, with the schedule entries that have made them
 }
 
 // QueueWriter writes what holds cases back.

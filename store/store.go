@@ -104,6 +104,10 @@ type Writer interface {
 
 	// Settle returns ErrAgain if something that was written later did not come out.
 	Settle() error
+
+	// Parts runs functions, each as Tx.Savepoint does, and returns their errors when all have
+	// run. A store that is far away sends what several of them write later together.
+	Parts(fs []func() error) []error
 }
 
 // Tx reads and writes within one unit.

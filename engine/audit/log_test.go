@@ -29,7 +29,19 @@ func (p *paper) Update(_ context.Context, f func(store.Tx) error) error {
 	return f(p)
 }
 
-func (p *paper) Savepoint(f func() error) error { return f() }
+func (p *paper) Queue() store.QueueReader { return paperQueue{} }
+
+type paperQueue struct{ store.QueueReader }
+
+func (paperQueue) Ahead(store.Ahead) error { return nil }
+
+func (paperWriter) Parts(fs []func() error) []error {
+	results := make([]error, len(fs))
+	for i, f := range fs {
+		results[i] = f()
+	}
+	return results
+}
 
 func (p *paper) Audit() store.AuditReader { return paperReader{paper: p} }
 

@@ -109,7 +109,7 @@ type stmt struct {
 
 // variant is a statement as it was prepared for some types of values.
 type variant struct {
-	types   []uint32
+	types   []uint32 // of all values, as the server understands the statement
 	name    string
 	fields  []pgconn.FieldDescription
 	formats []int16 // of the results
@@ -217,9 +217,34 @@ func (c *conn) Flush() error {
 	return err
 }
 
-// send sends statements together, and returns the result of the last. The first of them are those
-// that waited.
-func (c *conn) send(all []pending, waited int) (*pgconn.Result, error) {
+// Ask implements relational.Pipeline.
+func (c *conn) Ask(questions []relational.Question) ([]driver.Rows, error) {
+	asked := make([]pending, len(questions))
+	for i, q := range questions {
+		s, ok := q.Stmt.(*stmt)
+		if !ok {
+			return nil, fmt.Errorf("a statement is a %T", q.Stmt)
+		}
+		var err error
+		if asked[i], err = s.bind(q.Args); err != nil {
+			return nil, err
+		}
+	}
+	waited := len(c.pending)
+	results, err := c.send(append(c.pending, asked...), waited)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]driver.Rows, len(questions))
+	for i, result := range results[len(results)-len(questions):] {
+		found[i] = &rows{asked[i].describe(result), result.Rows}
+	}
+	return found, nil
+}
+
+// send sends statements together, and returns their results. The first of them are those that
+// waited.
+func (c *conn) send(all []pending, waited int) ([]*pgconn.Result, error) {
 	var batch pgconn.Batch
 	for i := range all {
 		all[i].add(&batch)
@@ -233,7 +258,7 @@ func (c *conn) send(all []pending, waited int) (*pgconn.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return results[len(results)-1], nil
+	return results, nil
 }
 
 // earlier finds out whether one of the statements that waited has failed, by the results of those
@@ -262,24 +287,25 @@ func (s *stmt) run(args []driver.NamedValue) (*variant, *pgconn.Result, error) {
 		s.c.pending = slices.DeleteFunc(s.c.pending, func(p pending) bool { return p.of != nil })
 	}
 	waited := len(s.c.pending)
-	result, err := s.c.send(append(s.c.pending, p), waited)
+	results, err := s.c.send(append(s.c.pending, p), waited)
 	if err != nil {
 		return nil, nil, err
 	}
+	result := results[len(results)-1]
 	if s.query == commit && result.CommandTag.String() != commit { // the transaction had failed
 		return nil, nil, errors.New("the database has rolled back what was to be committed")
 	}
-	v := p.variant
-	if v == nil {
-		v = described(result.FieldDescriptions)
-	}
-	return v, result, nil
+	return p.describe(result), result, nil
 }
 
-// described is what a result tells of a statement that was not prepared.
-func described(fields []pgconn.FieldDescription) *variant {
-	v := &variant{fields: fields}
-	for _, f := range fields {
+// describe returns how the rows of a result of the statement are read: as it was prepared, or
+// as the result tells.
+func (p *pending) describe(result *pgconn.Result) *variant {
+	if p.variant != nil {
+		return p.variant
+	}
+	v := &variant{fields: result.FieldDescriptions}
+	for _, f := range v.fields {
 		v.columns = append(v.columns, f.Name)
 		v.formats = append(v.formats, f.Format)
 	}
@@ -291,7 +317,7 @@ func (s *stmt) variant(types []uint32) (*variant, error) {
 next:
 	for _, v := range s.variants {
 		for i := range types {
-			if v.types[i] != types[i] {
+			if types[i] != v.types[i] && types[i] != 0 { // NULL is of any type
 				continue next
 			}
 		}
@@ -303,7 +329,7 @@ next:
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{types: types, name: name, fields: description.Fields}
+	v := &variant{types: description.ParamOIDs, name: name, fields: description.Fields}
 	for _, f := range description.Fields {
 		v.columns = append(v.columns, f.Name)
 		v.formats = append(v.formats, formatOf(f.DataTypeOID))

@@ -32,7 +32,7 @@ const superseded = "FD001"
 func dialect() *relational.Dialect {
 	return &relational.Dialect{
 		BeginRead: beginRead, EndRead: rollback, BeginWrite: beginWrite, Commit: commit, Rollback: rollback,
-		Judge: judge, Text: relational.PostgreSQLText(), Returning: true, FailsWhole: true,
+		Judge: judge, Text: relational.PostgreSQLText(), Returning: true, FailsWhole: true, EndsBeside: true,
 	}
 }
 

@@ -23,6 +23,7 @@ type Conn struct {
 	pipeline Pipeline // the driver, if it is one and the connection is the writer's
 	part     part
 	waiting  []lateWrite // what is sent with the next that is sent at once
+	ahead    ahead
 
 	// What the arguments of the next statement are made in.
 	columns []column
@@ -39,6 +40,7 @@ const (
 	noView   viewState = iota
 	viewing            // it begins with the first statement
 	snapshot           // it has begun
+	unended            // it could not be ended
 )
 
 // Driver returns what the connection is made of.
@@ -103,6 +105,9 @@ func isControl(query string) bool {
 
 // run runs a statement at once that yields no rows.
 func (c *Conn) run(query string, args []any) (driver.Result, error) {
+	if !isControl(query) {
+		c.ahead.wrote(query, args)
+	}
 	s, err := c.stmt(query)
 	if err != nil {
 		return nil, err
@@ -124,6 +129,7 @@ func (c *Conn) Change(query string, args ...any) (int64, error) {
 // database has given, in the column key, and how many were added.
 func (c *Conn) insert(query, key string, args ...any) (id, added int64, err error) {
 	if c.dialect.Returning {
+		c.ahead.wrote(query, args)
 		c.try()
 		found, err := c.Row(query+` RETURNING `+key, args...).Scan(&id)
 		if err := c.tried(err); err != nil || !found {
@@ -185,12 +191,8 @@ type Row struct {
 
 // Row runs a query for at most one row, which must be read or scanned.
 func (c *Conn) Row(query string, args ...any) Row {
-	s, err := c.stmt(query)
-	if err != nil {
-		return Row{err: err}
-	}
-	rows, err := s.query(args)
-	return Row{s, rows, c.part.note(err)}
+	rows, s, err := c.ask(query, args)
+	return Row{s, rows, err}
 }
 
 // Scan reads the columns of the present row.
@@ -220,18 +222,27 @@ func (r Row) Scan(dest ...any) (found bool, err error) {
 	return r.read(func(scan Scan) error { return scan(dest...) })
 }
 
+// ask runs a query, unless its rows were read ahead.
+func (c *Conn) ask(query string, args []any) (driver.Rows, *statement, error) {
+	if rows, s := c.readAhead(query, args); rows != nil {
+		return rows, s, nil
+	}
+	s, err := c.stmt(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := s.query(args)
+	return rows, s, c.part.note(err)
+}
+
 // errEnough is what a function returns to Each to read no more rows.
 var errEnough = errors.New("the rows that follow are not needed")
 
 // Each runs a query and calls f for each of its rows, until f fails or returns errEnough.
 func (c *Conn) Each(query string, f func(Scan) error, args ...any) (err error) {
-	s, err := c.stmt(query)
+	rows, s, err := c.ask(query, args)
 	if err != nil {
 		return err
-	}
-	rows, err := s.query(args)
-	if err != nil {
-		return c.part.note(err)
 	}
 	defer func() { err = errors.Join(err, s.judge(rows.Close())) }()
 	for {

@@ -12,6 +12,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"flowdrive/store"
@@ -33,6 +34,7 @@ type Dialect struct {
 
 	Returning  bool // an INSERT says the number of the row by RETURNING, not in its result
 	FailsWhole bool // a statement that fails ends its transaction
+	EndsBeside bool // nobody waits for the end of a transaction that reads
 
 	// Judge returns what a driver's error means, FaultOther for what it does
 	// not know.
@@ -45,6 +47,8 @@ type DB struct {
 	dialect *Dialect
 	writer  *Conn
 	readers chan *Conn // those that are free
+
+	ending sync.WaitGroup // of transactions that read
 
 	queue    chan *unit
 	stopping chan struct{} // closed: no unit is taken any more
@@ -109,6 +113,7 @@ func (db *DB) Close() error {
 		close(db.stopping)
 		close(db.stopped)
 	}
+	db.ending.Wait()
 	var all []error
 	for range len(db.readers) {
 		all = append(all, (<-db.readers).Close())

@@ -91,6 +91,10 @@ const ever = math.MinInt64
 // each kind in the order of creation. next is when something else is due, zero for never.
 func (r queueReader) Due(upTo time.Time, limit int) (rows []store.DueRow, next time.Time, err error) {
 	const op = "read what is due"
+	if err := r.c.askDue(upTo, limit); err != nil {
+		return nil, time.Time{}, Failure(op, err)
+	}
+	defer r.c.ahead.forget(whatIsDue, nil)
 	heads, err := r.heads(ever)
 	if err != nil {
 		return nil, time.Time{}, Failure(op, err)
@@ -104,7 +108,7 @@ func (r queueReader) Due(upTo time.Time, limit int) (rows []store.DueRow, next t
 			err := scan(millis{&d.Due}, kind.id(&d))
 			rows = append(rows, d)
 			return err
-		}, upTo.UnixMilli(), min(limit, math.MaxInt-1)+1)
+		}, upTo.UnixMilli(), oneMore(limit))
 		if err != nil {
 			return nil, time.Time{}, Failure(op, err)
 		}
@@ -118,6 +122,22 @@ func (r queueReader) Due(upTo time.Time, limit int) (rows []store.DueRow, next t
 	}
 	heads, err = r.heads(upTo.UnixMilli())
 	return rows, first(heads), Failure(op, err)
+}
+
+// oneMore is how many rows are read of a kind: one more than are taken says when that is due.
+func oneMore(limit int) int { return min(limit, math.MaxInt-1) + 1 }
+
+// askDue reads ahead what Due asks for, in one round trip instead of one for each.
+func (c *Conn) askDue(upTo time.Time, limit int) error {
+	if c.pipeline == nil {
+		return nil
+	}
+	due := about{what: whatIsDue}
+	all := []question{{due, selectHeads, []any{int64(ever)}}, {due, selectHeads, []any{upTo.UnixMilli()}}}
+	for _, kind := range dueKinds() {
+		all = append(all, question{due, kind.query, []any{upTo.UnixMilli(), oneMore(limit)}})
+	}
+	return c.askAhead(all)
 }
 
 // DueShares returns of more than limit things that are due at or before upTo at most

@@ -21,6 +21,16 @@ type Pipeline interface {
 
 	// Flush sends what was queued, and returns when all of it has run.
 	Flush() error
+
+	// Ask runs queries that are sent together, after what was queued, and returns the rows of
+	// each.
+	Ask([]Question) ([]driver.Rows, error)
+}
+
+// Question is a query with its arguments.
+type Question struct {
+	Stmt driver.Stmt
+	Args []driver.NamedValue
 }
 
 // Earlier is the error of a statement that was queued.
@@ -95,6 +105,7 @@ func (c *Conn) put(query string, args []any) error {
 	if err := s.take(args); err != nil {
 		return err
 	}
+	c.ahead.wrote(query, args)
 	kept := make([]driver.NamedValue, len(s.args))
 	for i, arg := range s.args {
 		if data, ok := arg.Value.([]byte); ok {
@@ -225,8 +236,48 @@ func (c *Conn) oneByOne(all []lateWrite) error {
 	return nil
 }
 
+// Parts implements store.Writer. What parts write later waits for the end of all, if none of those that
+// follow reads: so they cost one round trip together. A part is a unit within the unit, whose
+// outcome it has by then.
+func (t *tx) Parts(fs []func() error) []error {
+	c := t.c
+	results := make([]error, len(fs))
+	if c.pipeline == nil {
+		for i, f := range fs {
+			results[i] = t.Savepoint(f)
+		}
+		return results
+	}
+	if err := cmp.Or(t.lost, t.Settle(), c.arrive()); err != nil {
+		for i := range results {
+			results[i] = err
+		}
+		return results
+	}
+	whole, hooks := c.part, t.hooks
+	parts := make([]unit, len(fs))
+	for i, f := range fs {
+		t.hooks = nil
+		parts[i].f = func(*tx) error { return f() }
+		if t.lost = c.perform(t, &parts[i], false); t.lost != nil {
+			break
+		}
+	}
+	if t.lost == nil {
+		t.lost = c.settle()
+	}
+	c.part, c.waiting, t.hooks = whole, nil, hooks
+	for i := range parts {
+		if results[i] = cmp.Or(parts[i].err, t.lost); results[i] == nil {
+			t.hooks = append(t.hooks, parts[i].hooks...)
+		}
+	}
+	return results
+}
+
 // undo undoes what was written in the savepoint, and ends it.
 func (c *Conn) undo() error {
+	c.ahead = ahead{} // it may be what is undone
 	if err := c.control(undoPart); err != nil {
 		return err
 	}

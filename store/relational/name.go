@@ -33,6 +33,8 @@ var (
 	selectNamesOfCases   = `SELECT ` + nameTable.list("", "source") + ` FROM given_names WHERE case_id IN (SELECT value FROM json_each(?1))`
 )
 
+var deleteThatName = expecting(deleteName)
+
 const deleteName = `DELETE FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 
 // Get returns the author's resource of that name, in any case.
@@ -74,6 +76,9 @@ func (t nameWriter) Put(n *store.GivenName) error {
 
 // Delete deletes a name and leaves the resource.
 func (t nameWriter) Delete(folder store.Folder, author identity.ID, name string) error {
+	if t.c.part.later {
+		return Failure("delete a given name", t.c.put(deleteThatName, []any{int64(author), string(folder), identity.Fold(name)}))
+	}
 	n, err := t.c.Change(deleteName, int64(author), string(folder), identity.Fold(name))
 	return found(n, err, "name")
 }

@@ -21,6 +21,12 @@ func (r caseReader) OpenOf(entry store.UUID, limit int) (ids []int64, err error)
 // ReleaseNext lets the next case of an entry that waits be started, if no
 // earlier one is open, and reports whether there was one.
 func (t caseWriter) ReleaseNext(entry store.UUID) (bool, error) {
+	if t.c.pipeline != nil { // it may have been read ahead that none waits
+		var one int
+		if waits, err := t.c.Row(waitsForEntry, entry[:]).Scan(&one); err != nil || !waits {
+			return false, Failure("look which case of a schedule entry waits", err)
+		}
+	}
 	n, err := t.c.Change(releaseNext, entry[:])
 	return n > 0, Failure("let a case of a schedule entry start", err)
 }

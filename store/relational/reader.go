@@ -43,17 +43,41 @@ func (db *DB) ViewConn(ctx context.Context, f func(*Conn) error) (err error) {
 			return ctx.Err()
 		}
 	}
-	defer func() { db.readers <- c }()
+	if c.view == unended { // beside what read before
+		if err := db.endView(c); err != nil {
+			db.readers <- c
+			return err
+		}
+	}
 	c.view = viewing
 	defer func() {
-		begun := c.view == snapshot
-		if c.view = noView; !begun {
+		if c.view == viewing {
+			c.view = noView
+			db.readers <- c
 			return
 		}
 		db.stats.views.Add(1)
-		if _, endErr := c.Exec(c.dialect.EndRead); err == nil {
-			err = Failure("end reading", endErr)
+		if db.dialect.EndsBeside {
+			db.ending.Go(func() {
+				_ = db.endView(c) // the next View tries again, and is told
+				db.readers <- c
+			})
+			return
 		}
+		if endErr := db.endView(c); err == nil {
+			err = endErr
+		}
+		db.readers <- c
 	}()
 	return f(c)
+}
+
+// endView ends the transaction of a View.
+func (*DB) endView(c *Conn) error {
+	c.view = unended
+	if _, err := c.Exec(c.dialect.EndRead); err != nil {
+		return Failure("end reading", err)
+	}
+	c.view = noView
+	return nil
 }

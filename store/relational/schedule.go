@@ -59,6 +59,7 @@ var (
 	selectOccurrences = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
 	occurrencesBefore = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 AND instant < ?2 ORDER BY instant DESC LIMIT ?3`
 	insertOccurrence  = occurrenceTable.insert()
+	deleteThatEntry   = expecting(deleteEntry)
 	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE occurrences.case_id IS NULL`)
 )
 
@@ -129,6 +130,9 @@ func (t entryWriter) Update(e *store.Entry) error {
 
 // Delete deletes an entry with its given name. Its occurrences stay.
 func (t entryWriter) Delete(uuid store.UUID) error {
+	if t.c.part.later {
+		return Failure("delete a schedule entry", t.c.put(deleteThatEntry, []any{uuid[:]}))
+	}
 	n, err := t.c.Change(deleteEntry, uuid[:])
 	return found(n, err, "schedule entry")
 }

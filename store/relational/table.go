@@ -131,6 +131,12 @@ func (w *write[R]) arguments(c *Conn, r *R, given []any) []any {
 	return c.args
 }
 
+// argument returns which argument of the statement has a column's value.
+func (w *write[R]) argument(column string) int {
+	all := w.columns(new(R), nil)
+	return slices.IndexFunc(w.takes, func(i int) bool { return all[i].name == column })
+}
+
 // exec runs the statement for a row, as Conn.Exec does.
 func (w *write[R]) exec(c *Conn, r *R, given ...any) error {
 	args := w.arguments(c, r, given)
@@ -172,6 +178,7 @@ func (w *write[R]) added(c *Conn, r *R, number *int64) error {
 func (w *write[R]) numbered(c *Conn, r *R, number *int64) error {
 	args := w.arguments(c, r, nil)
 	defer clear(args)
+	c.ahead.wrote(w.query, args)
 	c.try()
 	_, err := c.Row(w.query, args...).Scan(number)
 	return c.tried(err)

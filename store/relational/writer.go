@@ -54,7 +54,7 @@ func (t *tx) Savepoint(f func() error) error {
 	t.lost = cmp.Or(t.lost, t.c.part.lost)
 	if err != nil && t.lost == nil {
 		t.hooks = t.hooks[:hooks]
-		t.c.waiting, t.c.part.failed = nil, nil
+		t.c.waiting, t.c.part.failed, t.c.ahead = nil, nil, ahead{}
 		if _, undoErr := t.c.Exec(undoPart); undoErr != nil {
 			t.lost = lost(err, undoErr)
 		}
@@ -316,6 +316,7 @@ func (db *DB) fill(units []*unit) error {
 // lose the whole transaction.
 func attempt(t *tx, u *unit, alone bool) error {
 	if t.c.pipeline != nil {
+		defer func() { t.c.ahead = ahead{} }()
 		return t.c.perform(t, u, alone)
 	}
 	f := func() error { return u.f(t) }
