@@ -44,7 +44,7 @@ func (db *DB) ViewConn(ctx context.Context, f func(*Conn) error) (err error) {
 		}
 	}
 	if c.view == unended { // beside what read before
-		if err := db.endView(c); err != nil {
+		if err := db.endView(c)(); err != nil {
 			db.readers <- c
 			return err
 		}
@@ -57,14 +57,15 @@ func (db *DB) ViewConn(ctx context.Context, f func(*Conn) error) (err error) {
 			return
 		}
 		db.stats.views.Add(1)
+		end := db.endView(c)
 		if db.dialect.EndsBeside {
 			db.ending.Go(func() {
-				_ = db.endView(c) // the next View tries again, and is told
+				_ = end() // the next View tries again, and is told
 				db.readers <- c
 			})
 			return
 		}
-		if endErr := db.endView(c); err == nil {
+		if endErr := end(); err == nil {
 			err = endErr
 		}
 		db.readers <- c
@@ -72,12 +73,17 @@ func (db *DB) ViewConn(ctx context.Context, f func(*Conn) error) (err error) {
 	return f(c)
 }
 
-// endView ends the transaction of a View.
-func (*DB) endView(c *Conn) error {
+// endView returns what ends the transaction of a View.
+func (*DB) endView(c *Conn) func() error {
 	c.view = unended
-	if _, err := c.Exec(c.dialect.EndRead); err != nil {
+	s, err := c.prepared(c.dialect.EndRead)
+	return func() error {
+		if err == nil {
+			_, err = s.exec(nil)
+		}
+		if err == nil {
+			c.view = noView
+		}
 		return Failure("end reading", err)
 	}
-	c.view = noView
-	return nil
 }

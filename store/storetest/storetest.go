@@ -65,6 +65,12 @@ func (p Place) Open(ctx context.Context) (*DB, error) {
 			o.Address, o.Direct = p.address+"&default_query_exec_mode=exec", p.address
 		}
 		db, err := postgres.Open(ctx, o)
+		for range 100 { // the session of the one before ends a moment after it was closed
+			if !errors.Is(err, postgres.ErrStandby) {
+				break
+			}
+			db, err = postgres.Open(ctx, o)
+		}
 		if err != nil {
 			return nil, err
 		}
