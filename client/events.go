@@ -82,14 +82,41 @@ func (c *Client) followOnce(ctx context.Context, last *string, yield func(Event,
 	return true, nil
 }
 
-// Wait waits until a case has ended, and returns it.
+// Wait waits until a case has ended, and the commands that it runs with it, and returns it.
 func (c *Client) Wait(ctx context.Context, id int64) (Case, error) {
 	var last Case
 	err := c.FollowCase(ctx, id, func(now Case) (more bool, err error) {
 		last = now
-		return !now.Ended(), nil
+		if !now.Ended() {
+			return true, nil
+		}
+		for d, err := range c.Deliveries(ctx, id) {
+			if err != nil {
+				return false, err
+			}
+			if d.Step == "exec" && (d.State == "waiting" || d.State == "running") {
+				return true, nil
+			}
+		}
+		return false, nil
 	})
 	return last, err
+}
+
+// Delivery is something that a case sends, or a command that it runs.
+type Delivery struct {
+	Document `json:"-"`
+
+	Name   string `json:"name"`
+	Action string `json:"action"`
+	Step   string `json:"step"`  // exec, http, mail or call
+	State  string `json:"state"` // waiting, running, delivered, recorded, failed, given up or canceled
+	Result string `json:"result"`
+}
+
+// Deliveries returns what a case has sent and run.
+func (c *Client) Deliveries(ctx context.Context, id int64) iter.Seq2[Delivery, error] {
+	return list[Delivery](ctx, c, casePath(id)+"/Outbox/.contents", nil)
 }
 
 // FollowCase calls f with a case: now, and each time it has changed, until f returns false.

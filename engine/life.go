@@ -24,7 +24,8 @@ func readLife(root document.Value, h *loadedCase, ed *edit, zone *time.Location)
 		if life = machine.Life(state); life == h.core.Shown() {
 			life = h.core.Life
 		} else {
-			mends = life == machine.Active && h.core.Shown() == machine.Failed && h.core.Life != machine.Failed && h.core.HasFailures()
+			ended := h.core.Shown() == machine.Failed || h.core.Shown() == machine.Completed
+			mends = life == machine.Active && ended && h.core.Life != machine.Failed && h.core.HasFailures()
 		}
 	}
 	if at, dated := readDate(root.Get("startAt"), h.core.StartAt, zone); dated && (h.core.Started.IsZero() || !at.IsZero()) {

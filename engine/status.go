@@ -311,7 +311,37 @@ func (l *statusLook) withOccurrences(r store.Reader, f *status.Entry, uuid store
 			modified = at
 		}
 	}
+	if f.Undone, err = undoneIn(r, f.Occurrences); err != nil {
+		return nil, err
+	}
 	return newStatusFile(f.Name, f, modified), nil
+}
+
+// undoneIn returns what has failed in cases that are complete all the same: a command may fail
+// after its case has ended. Of a case that is failed its state says so.
+func undoneIn(r store.Reader, occurrences []store.Occurrence) (map[int64]string, error) {
+	undone := map[int64]string{}
+	for i := range occurrences {
+		o := &occurrences[i]
+		if machine.Life(o.State) != machine.Completed {
+			continue
+		}
+		row, err := store.OrNil(r.Cases().Get(o.CaseID))
+		if err != nil {
+			return nil, err
+		}
+		if row == nil {
+			continue
+		}
+		c, err := machine.ReadMarking(row.Marking)
+		if err != nil {
+			return nil, err
+		}
+		if all := c.AllUndone(); len(all) > 0 {
+			undone[o.CaseID] = all[0].Fault
+		}
+	}
+	return undone, nil
 }
 
 // of returns the file of a case.
@@ -328,6 +358,9 @@ func (l *statusLook) of(r store.Reader, row *store.Case) (*StatusFile, error) {
 			if f.Why, err = l.cases.decider.whyQueued(r, row, l.by); err != nil {
 				return nil, err
 			}
+		}
+		if f.Unstarted, err = l.cases.decider.whyUnstarted(r, h.core); err != nil {
+			return nil, err
 		}
 		if f.Forecast, err = l.cases.decider.forecast(h); err != nil {
 			return nil, err

@@ -217,5 +217,5 @@ func TestStatusOfFailures(t *testing.T) {
 	id := sam.startCase(`{"route": "weak", "title": "Odd"}`)
 	late := sam.statusPage(engine.StatusLate)
 	wantsLines(t, late, "Could not be done by the server\n  2012-11-09 12:34 UTC   "+fmt.Sprintf("case %d: Odd", id), "Work it out, waits for the administrators of the route")
-	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Work it out   has failed (The route is at fault: decide of \"robot\": no such key: none) and waits for the administrators of the route to retry it or give it up")
+	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), fmt.Sprintf("Work it out   has failed (The route is at fault: decide of \"robot\": no such key: none) and waits for the administrators of the route to retry it (flowdrive resume %d) or give it up", id))
 }

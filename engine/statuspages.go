@@ -124,13 +124,30 @@ func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
 	return o, l.overviewEntries(ctx, o)
 }
 
-// overviewEntries adds what the entries of the user's contexts do.
+// mostOverviewEntries is up to how many entries of all users an administrator is told of.
+const mostOverviewEntries = 1000
+
+// overviewed returns the entries that the overview counts: those of the user's contexts, and for
+// an administrator of the server those of all users, unless there are very many.
+func (l *statusLook) overviewed(r store.Reader) (entries []store.Entry, ofAll bool, err error) {
+	if l.by.Admin() {
+		entries, err = r.Entries().List(store.EntryFilter{Limit: mostOverviewEntries + 1})
+		if err != nil || len(entries) <= mostOverviewEntries {
+			return entries, true, err
+		}
+	}
+	entries, err = r.Entries().List(store.EntryFilter{Contexts: l.by.Contexts()})
+	return entries, false, err
+}
+
+// overviewEntries adds what entries do.
 func (l *statusLook) overviewEntries(ctx context.Context, o *status.Overview) error {
 	return l.Store.View(ctx, func(r store.Reader) error {
-		entries, err := r.Entries().List(store.EntryFilter{Contexts: l.by.Contexts()})
+		entries, ofAll, err := l.overviewed(r)
 		if err != nil {
 			return err
 		}
+		o.AllEntries = ofAll
 		names, err := l.entryNames(r, entries)
 		if err != nil {
 			return err
@@ -209,6 +226,9 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 				return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 			}
 			item := status.LateItem{Kind: status.LateFailed, Case: c.ID, Title: c.Title, Who: []string{machine.PartyAdmins}, Since: c.Modified}
+			if item.Text, err = l.cases.decider.whyUnstarted(r, c); err != nil {
+				return err
+			}
 			if n := len(c.Warnings); n > 0 {
 				item.Text = c.Warnings[n-1].Text
 			}

@@ -211,7 +211,11 @@ func (t *notifier) beginTrouble(n named) error {
 	if known, err := t.addTrouble(t.tx, row); err != nil {
 		return err
 	} else if known {
-		return t.failsAgain(&n)
+		if err := t.failsAgain(&n); err != nil {
+			return err
+		}
+		t.endsAgain(&n, people)
+		return nil
 	}
 	told := t.about(&n.trouble, n.What.Kind(), now)
 	told.People = people
@@ -244,6 +248,21 @@ func (t *notifier) failsAgain(n *named) error {
 		return t.tx.Write().Troubles().Update(&rows[i])
 	}
 	return nil
+}
+
+// endsAgain sees to it that a case which was tried again, and has ended by failing again, is
+// told as what has failed, with its reason, and not as a case that has ended.
+func (t *notifier) endsAgain(n *named, people []notice.Person) {
+	ended := func(of *notice.Notice) bool {
+		return of.Kind == notice.KindOutcome && of.Case.ID == t.change.row.ID && of.Case.Shown() == machine.Failed
+	}
+	if n.What != notice.WhatFailed || !slices.ContainsFunc(t.notices, ended) {
+		return
+	}
+	told := t.about(&n.trouble, notice.KindFailure, t.change.after.Modified)
+	told.People, told.Trouble.Again = people, true
+	t.tellInstead(told)
+	t.notices = append(t.notices, told)
 }
 
 // same reports whether people would be told the same of what has failed again.

@@ -121,11 +121,13 @@ type TroubleData struct {
 	Ended bool   `json:"ended"`           // it is over
 	How   string `json:"how,omitempty"`   // how it is over
 	Last  bool   `json:"last,omitempty"`  // the schedule entry has no other instant
+
+	Others []int64 `json:"others,omitempty"` // the other cases of the schedule entry that are failed still
 }
 
 // data returns what services are told of something that is wrong, or was.
 func (t *Trouble) data(ended bool) TroubleData {
-	d := TroubleData{Text: t.Text, Since: stamp(t.Since), Ended: ended, Last: t.Ended}
+	d := TroubleData{Text: t.Text, Since: stamp(t.Since), Ended: ended, Last: t.Ended, Others: t.Others}
 	if ended {
 		d.How = cmp.Or(string(t.Over), "mended")
 	}

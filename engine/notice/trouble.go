@@ -113,7 +113,7 @@ func (t *Trouble) over(title string) string {
 	case t.What == WhatSuspended || t.What == WhatPaused:
 		return "Resumed: " + title
 	case len(t.Others) == 1:
-		return "Mended: " + title + " (another case is still failed)"
+		return fmt.Sprintf("Mended: %s (case %d is still failed)", title, t.Others[0])
 	case len(t.Others) > 1:
 		return fmt.Sprintf("Mended: %s (%d other cases are still failed)", title, len(t.Others))
 	}

@@ -15,13 +15,14 @@ import (
 
 // Case is what the file of a case says: cases/<id>.
 type Case struct {
-	Zone     Zone
-	Case     *machine.Case
-	Route    *route.Route
-	Why      string // of a queued case: what it waits for
-	Sandbox  bool   // nothing is done outside
-	Forecast machine.Forecast
-	Written  []Written // by commands, the oldest first
+	Zone      Zone
+	Case      *machine.Case
+	Route     *route.Route
+	Why       string // of a queued case: what it waits for
+	Unstarted string // why it could not start, "" of others
+	Sandbox   bool   // nothing is done outside
+	Forecast  machine.Forecast
+	Written   []Written // by commands, the oldest first
 }
 
 // Written is a message of a case that holds the end of what a command wrote.
@@ -132,6 +133,8 @@ func (c *Case) why() string {
 	switch {
 	case c.Why != "":
 		return c.Zone.words(c.Why)
+	case c.Unstarted != "":
+		return "it could not start: " + c.Unstarted
 	case last == nil:
 		return "nothing was done yet"
 	}
@@ -159,6 +162,10 @@ func (c *Case) writeWaits(p *page) {
 		if child := &c.Case.Children[i]; !child.Life.Ended() {
 			rows = append(rows, []string{fmt.Sprintf("case %d", child.ID), fmt.Sprintf("of the route %s, %s", child.Route, lifeWords(child.Life)), ""})
 		}
+	}
+	if c.Unstarted != "" {
+		who := list([]string{machine.PartyAdmins})
+		rows = append(rows, []string{"its start", fmt.Sprintf("waits for %s to retry it (flowdrive resume %d) or cancel it (flowdrive cancel %d)", who, c.Case.ID, c.Case.ID)})
 	}
 	none := "Nobody."
 	if c.Case.Life.Ended() {
@@ -237,7 +244,7 @@ func (c *Case) whom(w *machine.Wait) string {
 	}
 	switch {
 	case w.State == machine.Escalated:
-		return "has failed (" + strings.TrimSuffix(machine.OneLine(w.Fault), ".") + ") and waits for " + who + " to retry it or give it up"
+		return "has failed (" + strings.TrimSuffix(machine.OneLine(w.Fault), ".") + ") and waits for " + who + fmt.Sprintf(" to retry it (flowdrive resume %d) or give it up", c.Case.ID)
 	case w.Delivery && w.Delay != nil:
 		return c.Zone.words(w.Delay.Text())
 	case w.Delivery:

@@ -29,6 +29,7 @@ type Entry struct {
 	Held        string             // what keeps a case of it from starting, in a sentence; "" for nothing
 	PausedSince time.Time          // zero: it is not paused
 	Occurrences []store.Occurrence // newest first
+	Undone      map[int64]string   // cases of these that have ended, and in which something has failed: what
 
 	Ended   time.Time // zero: it has not
 	Actor   string    // who deleted it, "": its last instant has passed
@@ -170,6 +171,9 @@ func (e *Entry) writeOccurrences(p *page) {
 		switch {
 		case o.State != "":
 			what = fmt.Sprintf("case %d, %s", o.CaseID, lifeWords(machine.Life(o.State)))
+			if e.Undone[o.CaseID] != "" {
+				what += ", but something in it has failed"
+			}
 		case o.CaseID != 0:
 			what = fmt.Sprintf("case %d, deleted since", o.CaseID)
 		}
@@ -181,7 +185,7 @@ func (e *Entry) writeOccurrences(p *page) {
 // failures returns those of the occurrences that failed, or whose case has failed.
 func (e *Entry) failures() (out []*store.Occurrence) {
 	for i := range e.Occurrences {
-		if o := &e.Occurrences[i]; o.Outcome == "failed" || caseFailed(o) {
+		if o := &e.Occurrences[i]; o.Outcome == "failed" || caseFailed(o) || e.Undone[o.CaseID] != "" {
 			out = append(out, o)
 		}
 	}
@@ -200,6 +204,11 @@ func (e *Entry) writeFailures(p *page) {
 	p.line("  %d of these %d failed. The last one, at %s:", len(failed), len(e.Occurrences), e.Zone.Minute(failed[0].Instant))
 	if caseFailed(failed[0]) {
 		p.line("  its case has failed. /dav/Workflow/Status/cases/%d.txt says why.", failed[0].CaseID)
+		return
+	}
+	if undone := e.Undone[failed[0].CaseID]; undone != "" {
+		p.line("  its case has ended, and yet something in it has failed: %s", machine.OneLine(undone))
+		p.line("  /dav/Workflow/Status/cases/%d.txt says more.", failed[0].CaseID)
 		return
 	}
 	p.line("  %s", reason(failed[0].Reason))

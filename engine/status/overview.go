@@ -21,6 +21,8 @@ type Overview struct {
 	Late                     *Late
 	Cases                    map[machine.Life]int // that have not ended, or have failed
 
+	AllEntries bool // the schedule entries are those of all users
+
 	Entries int // schedule entries
 	Paused  []string
 	Failing []string     // that could not fire the last time
@@ -76,7 +78,11 @@ func (o *Overview) Text() []byte {
 		{"warnings", fmt.Sprint(o.Late.Count(LateWarning))},
 		{"could not be done by the server", fmt.Sprint(o.Late.Count(LateEscalated))},
 	}, "")
-	p.heading("Schedule entries (schedule/)")
+	if o.AllEntries {
+		p.heading("Schedule entries of all users (schedule/)")
+	} else {
+		p.heading("Schedule entries (schedule/)")
+	}
 	p.table([][]string{{"in force", fmt.Sprint(o.Entries - len(o.Paused))}, {"paused", counted(o.Paused)}, {"could not fire", counted(o.Failing)}}, "")
 	p.heading("What fires next (week.txt)")
 	next := make([][]string, len(o.Next))

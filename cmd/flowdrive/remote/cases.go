@@ -30,7 +30,7 @@ func (e *Env) start() *cobra.Command {
 		Use: "start ROUTE", Short: "Start a case of a route",
 		Long: "Starts a case, and prints its number. --set key=text sets an XATTR, --set key:=value one that\n" +
 			"is a number, true, false, null or other JSON. The input is a file, or - for the standard input.\n\n" +
-			"With --wait it waits until the case has ended. It exits with 0 if it was completed, 3 denied,\n" +
+			"With --wait it waits until the case has ended, and the commands that it runs. It exits with 0 if it was completed, 3 denied,\n" +
 			"4 canceled, 5 failed.",
 		Example: "  flowdrive start purchase -t \"Three chairs\" --set amount=900\n  flowdrive start import --input rates.csv --wait",
 		Args:    cobra.ExactArgs(1),
@@ -107,6 +107,14 @@ func (s *session) outcome(ctx context.Context, c client.Case) error {
 		return codedError{fmt.Errorf("case %d was canceled", c.ID), exitCanceled}
 	case "failed":
 		return codedError{fmt.Errorf("case %d has failed; flowdrive show %d says why", c.ID, c.ID), exitFailed}
+	}
+	for d, err := range s.Deliveries(ctx, c.ID) {
+		if err != nil {
+			return err
+		}
+		if d.State == "failed" { // the case was complete before
+			return codedError{fmt.Errorf("case %d is %s, and yet the %s of %q has failed: %s", c.ID, c.State, d.Step, d.Action, output.Clean(d.Result)), exitFailed}
+		}
 	}
 	kind, err := s.StateType(ctx, c)
 	switch {

@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/outbox"
+	"flowdrive/internal/identity"
+)
+
+// routeAhead is complete before its command has ended.
+const routeAhead = `
+title: Ahead
+access: {start: [everyone], read: [everyone], admin: [dora]}
+states: {running: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init, onFire: [{exec: {command: sort}}], to: done}}
+`
+
+// TestCommandFailsAfterItsCase: a1, a command that fails after its case has ended is a failure of
+// the schedule entry; a12, and what the file of the case offers is done by resuming it.
+func TestCommandFailsAfterItsCase(t *testing.T) {
+	t.Parallel()
+	withInbox(t, routeAhead, func(k *inbox) {
+		k.works(&outbox.Final{Reason: "disk full"})
+		sam, dora := k.as("sam"), k.as("dora")
+		sam.mustPutEntry("nightly.json", `{"type": "crontab", "spec": "0 * * * *", "route": "job", "title": "Nightly"}`)
+		k.wait(time.Minute)
+		id := slices.Max(k.caseIDs())
+		sam.caseForm(id).wants("state", `"completed"`)
+		wantsLines(t, try(sam.statusEntry("nightly.json")).must(k.world, "the entry"),
+			fmt.Sprintf("case %d, completed, but something in it has failed", id), "1 of these 1 failed.", "its case has ended, and yet something in it has failed: disk full")
+		wantsLines(t, try(sam.statusCase(id)).must(k.world, "the case"), fmt.Sprintf("to retry it (flowdrive resume %d) or give it up", id))
+		k.works(nil)
+		dora.mustPutCase(fmt.Sprintf("%d.json", id), `{"state": "active"}`)
+		k.wait(time.Minute)
+		wantsLines(t, try(sam.statusEntry("nightly.json")).must(k.world, "the entry"), "None of these failed.")
+		wantsLines(t, try(sam.statusCase(id)).must(k.world, "the case"), "Nobody: it has ended.")
+		if _, err := dora.putCase(fmt.Sprintf("%d.json", id), `{"state": "active"}`); err == nil {
+			t.Error("a completed case in which nothing has failed is active again")
+		}
+	})
+}
+
+// TestUnstartedSaysWhy: a8, the files of a case that could not start have the reason, and agree
+// on whom it waits for.
+func TestUnstartedSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("admin").mustPutRoute("table", strings.Replace(routeUnreadable, "context: dora\n", "", 1))
+	w.as("admin").mustPutRoute("table", `
+access: {start: [everyone], read: [everyone]}
+states: {read: {type: start}, done: {type: complete}}
+actions: {take: {trigger: init, onFire: [{jq: {from: InputMessage, filter: .a, to: Rows}}]}, end: {trigger: auto, in: [read], to: done}}
+`)
+	ann := w.as("ann")
+	id := ann.startCase(`{"route": "table", "title": "Rows"}`)
+	const why = `The route is at fault: jq: the message "InputMessage"`
+	wantsLines(t, try(ann.statusCase(id)).must(w, "the case"), "it could not start: "+why,
+		fmt.Sprintf("its start   waits for the administrators of the route to retry it (flowdrive resume %[1]d) or cancel it (flowdrive cancel %[1]d)", id))
+	if late := ann.late(); !strings.Contains(late, "waits for the administrators of the route   "+why) {
+		t.Errorf("late.txt has no reason: %s", late)
+	}
+}
+
+// TestRetryThatFailsAgain: a13, a case that was tried again and fails again is told as a failure
+// with its reason.
+func TestRetryThatFailsAgain(t *testing.T) {
+	t.Parallel()
+	withInbox(t, fmt.Sprintf(routeTrier, ""), func(k *inbox) {
+		k.works(&outbox.Final{Reason: "disk full"})
+		id := k.as("sam").startCase(`{"route": "job", "title": "By hand"}`)
+		k.wait(time.Minute)
+		got, _ := k.news()
+		same(t, "it fails", got, []string{"dora: Failed: By hand: disk full", "sam: Failed: By hand: disk full"})
+		k.as("dora").mustDo(id, "run", "retry")
+		k.wait(time.Minute)
+		got, _ = k.news()
+		same(t, "it fails again", got, []string{"dora: Still failed: By hand: disk full", "sam: Still failed: By hand: disk full"})
+	})
+}
+
+// TestMendedWhileAnotherIsFailed: a3, who is told that a case is mended is told which other one
+// of its entry is failed still.
+func TestMendedWhileAnotherIsFailed(t *testing.T) {
+	t.Parallel()
+	withInbox(t, fmt.Sprintf(routeTrier, ""), func(k *inbox) {
+		k.works(&outbox.Final{Reason: "disk full"})
+		k.as("sam").mustPutEntry("", `{"type": "crontab", "spec": "0 * * * *", "route": "job", "title": "Hourly"}`)
+		k.wait(time.Hour + time.Minute)
+		ids := k.caseIDs()
+		k.news()
+		k.works(nil)
+		k.as("admin").mustDo(ids[0], "run", "retry")
+		k.wait(time.Minute)
+		got, _ := k.news()
+		if want := fmt.Sprintf("dora: Mended: Hourly (case %d is still failed)", ids[len(ids)-1]); !slices.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	})
+}
+
+// TestOverviewOfAdministrators: a17, an administrator's overview counts the entries of all users.
+func TestOverviewOfAdministrators(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("admin").mustPutParty(identity.User, "olga", `{"password": "olga olga olga"}`)
+	w.as("admin").mustPutRoute("job", routeIdle)
+	olga := w.as("olga")
+	olga.mustPutEntry("minutely.json", `{"type": "crontab", "spec": "* * * * *", "route": "job"}`)
+	olga.mustPutEntry("paused.json", `{"type": "crontab", "spec": "* * * * *", "route": "job", "paused": true}`)
+	w.as("admin").mustPutParty(identity.User, "olga", `{"disabled": true}`)
+	w.advance(2 * time.Minute)
+	text := string(try(w.Status.Page(t.Context(), w.as("admin").by(), engine.StatusOverview)).must(w, "overview.txt").Text)
+	wantsLines(t, text, "Schedule entries of all users (schedule/)", "paused           1: paused@olga", "could not fire   1: minutely@olga")
+}
+
+// routeIdle does nothing outside.
+const routeIdle = `
+access: {start: [everyone]}
+states: {open: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init}, end: {in: [open], trigger: auto, to: done}}
+`

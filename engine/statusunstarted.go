@@ -1,0 +1,22 @@
+package engine
+
+import (
+	"strings"
+
+	"flowdrive/engine/machine"
+	"flowdrive/store"
+)
+
+// whyUnstarted returns why a case could not start, in a line: its message "error" says so. It
+// returns "" of any other case.
+func (e *decider) whyUnstarted(r store.Reader, c *machine.Case) (string, error) {
+	if c.Life != machine.Failed || !c.Started.IsZero() {
+		return "", nil
+	}
+	stored, err := store.OrNil(r.Cases().Messages().GetByLabel(c.ID, machine.LabelError))
+	if err != nil {
+		return "", err
+	}
+	text, _, err := e.messageFact(stored)
+	return strings.TrimSuffix(machine.OneLine(strings.TrimSpace(string(text))), "."), err
+}
