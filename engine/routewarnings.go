@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/hook"
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -71,8 +73,8 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 
 // warningsOf returns all warnings of a route, in the order of the document: those of
 // its document, and what only the server knows.
-func (e *Routes) warningsOf(r *route.Route, document []errs.Fault) []errs.Fault {
-	all := slices.Concat(document, e.unknownNames(r), e.reach.Warn(r.Reaches()))
+func (e *Routes) warningsOf(r *route.Route, ofDocument []errs.Fault) []errs.Fault {
+	all := slices.Concat(ofDocument, e.unknownNames(r), e.reach.Warn(r.Reaches()))
 	slices.SortStableFunc(all, func(a, b errs.Fault) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return all
 }
@@ -96,7 +98,11 @@ func (e *Routes) unknownNames(r *route.Route) (out []errs.Fault) {
 		case p.Instead != "":
 			warn(p, "there is no user or team %q yet; did you mean %q?", p.Name, p.Instead)
 		default:
-			warn(p, "there is no user or team %q yet: until there is one, nobody is meant", p.Name)
+			again := ""
+			if strings.HasPrefix(p.Pointer, "/roles/") {
+				again = "; a case that starts before that looks again after the next action in it, and not by itself"
+			}
+			warn(p, "there is no user or team %q yet: until there is one, nobody is meant%s%s", p.Name, again, document.Hint(p.Name, e.partyNames()))
 		}
 	}
 	for _, p := range r.Started() {
@@ -105,4 +111,12 @@ func (e *Routes) unknownNames(r *route.Route) (out []errs.Fault) {
 		}
 	}
 	return out
+}
+
+// partyNames returns the names of all users and teams, which every user may know.
+func (e *Routes) partyNames() (names []string) {
+	for _, p := range e.directory().Parties() {
+		names = append(names, string(p.Name))
+	}
+	return names
 }

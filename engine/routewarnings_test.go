@@ -41,7 +41,7 @@ actions:
 `)
 	want := []string{
 		`12:22 /actions/finish/onFire/0/mail/to/0: there is no user or team "cfo" yet; did you mean "role:cfo"?`,
-		`12:32 /actions/finish/onFire/0/mail/to/2: there is no user or team "bobb" yet: until there is one, nobody is meant`,
+		`12:32 /actions/finish/onFire/0/mail/to/2: there is no user or team "bobb" yet: until there is one, nobody is meant; did you mean "bob"?`,
 		`13:25 /actions/finish/onFire/1/start/route: there is no route "nowhere" yet`,
 		`14:47 /actions/finish/onFire/2/start/roles/reader: the route "told" does not let its starter choose who plays "reader", so this fails: give that role a pick there`,
 	}

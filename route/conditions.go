@@ -87,6 +87,9 @@ func undeclaredHint(root document.Value, fault string) string {
 	case slices.Contains(keys(root.Get("states").Node), name):
 		return fmt.Sprintf("; a state is a text: %q", name)
 	}
+	if slices.Contains([]string{"me", "user", "caller", "performer"}, strings.ToLower(name)) {
+		return "; who performs an action is actor, in its decide and in steps; who may perform it is said by its role, such as one with assign: [starter]"
+	}
 	return ""
 }
 

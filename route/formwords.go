@@ -71,6 +71,7 @@ func (w *warner) formWords(v document.Value, known []string) {
 	if !isKind(v, document.Object) {
 		return
 	}
+	w.requiredOfForm(v)
 	for i := range v.Node.Members {
 		name, member := v.Member(i)
 		kind, is := formKeywords[name]
@@ -86,6 +87,21 @@ func (w *warner) formWords(v document.Value, known []string) {
 					w.formWords(schema, known)
 				}
 			}
+		}
+	}
+}
+
+// requiredOfForm warns of required XATTRs that an object schema has among no properties:
+// nobody is asked for them, and nobody can send a form without them.
+func (w *warner) requiredOfForm(v document.Value) {
+	properties, required := v.Get("properties"), v.Get("required")
+	if !isKind(properties, document.Object) || !isKind(required, document.List) || v.Get("patternProperties").Given() {
+		return
+	}
+	known := keys(properties.Node)
+	for i := range required.Node.Items {
+		if name, is := str(required.Item(i)); is && !slices.Contains(known, name) {
+			w.warn(required.Item(i), "%q is not among the properties, so that nobody is asked for it%s", clip(name), document.Hint(name, known))
 		}
 	}
 }

@@ -177,6 +177,37 @@ func (w *warner) children() {
 			}
 		}
 		w.statuses(w.action(i), of)
+		w.fromParent(at, child, of)
+	}
+}
+
+// fromParent warns of roles of children that take their players from a role of their
+// parent which it does not have.
+func (w *warner) fromParent(at document.Value, child *Child, of *Route) {
+	for i := range of.Roles {
+		role := &of.Roles[i]
+		for _, rule := range role.Assign {
+			if rule.Kind == RuleParent && !child.maps(role.Name) && w.route.Role(rule.Arg) == nil {
+				w.warn(at, "a case of %q takes who plays %q from the role %q of this case, and there is no such role%s", of.Name, role.Name, rule.Arg, document.Hint(rule.Arg, w.route.roleNames()))
+			}
+		}
+	}
+}
+
+// parentRoles warns of rules that take players from a role which no parent of the case has.
+func (w *warner) parentRoles() {
+	parents := w.parents()
+	for i := range w.route.Roles {
+		role := &w.route.Roles[i]
+		for at, rule := range role.Assign {
+			if rule.Kind != RuleParent || len(parents) == 0 {
+				continue
+			}
+			if lacks := func(p *Route) bool { return p.Role(rule.Arg) == nil }; !slices.ContainsFunc(parents, func(p *Route) bool { return !lacks(p) }) {
+				v := w.root.Get("roles").Get(role.Name).Get("assign").Item(at)
+				w.warn(v, "no route that has these cases as children has a role %q, so this yields nobody", rule.Arg)
+			}
+		}
 	}
 }
 

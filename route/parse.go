@@ -214,7 +214,11 @@ func (c *compiler) contexts(v document.Value) []string {
 	for i := range v.Node.Items {
 		if name, ok := str(v.Item(i)); ok {
 			if name != everyone {
-				name = c.party(v.Item(i), name)
+				instead := ""
+				if everyoneSlips.Hint(name, nil) != "" {
+					instead = everyone
+				}
+				name = c.partyOr(v.Item(i), name, instead)
 			}
 			out = append(out, name)
 		}

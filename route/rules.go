@@ -1,6 +1,7 @@
 package route
 
 import (
+	"fmt"
 	"strings"
 
 	"flowdrive/internal/document"
@@ -106,7 +107,14 @@ func (c *compiler) ruleHint(text string) string {
 	if c.roles[text] {
 		return "; did you mean \"role:" + text + "\"?"
 	}
-	return document.Hint(text, []string{"starter", "everyone", "stakeholders", "admins"})
+	hint := everyoneSlips.Hint(text, nil)
+	if hint != "" {
+		return fmt.Sprintf("; did you mean %q?", everyone)
+	}
+	if hint = document.Hint(text, []string{"starter", "everyone", "stakeholders", "admins"}); hint == "" && identity.LegalParty(identity.Team, text) {
+		hint = fmt.Sprintf("; write %q for a team and %q for a user", "team:"+text, "user:"+text)
+	}
+	return hint
 }
 
 // isRole notes a fault if the route has no role of that name.

@@ -21,24 +21,26 @@ var fieldSlips = map[string]document.Slips{
 		"participants people lanes groups":                   `did you mean "roles"?`,
 	},
 	"action": {
-		"when if condition only onlyif unless":      `did you mean "guard"? An action with, say, guard: "xattr.amount > 500" is not offered while that is false`,
-		"from states state":                         `the states in which an action can be performed are its in`,
-		"every interval repeat":                     `an action is performed by itself after its "timeout", such as timeout: PT1H; regular starts are said by a schedule entry, a file in Workflow/Schedule/`,
-		"delay wait timer":                          `did you mean "timeout"?`,
-		"deadline due within":                       `did you mean "dueIn"?`,
-		"who by assign assignee assignees":          `did you mean "role"?`,
-		"performer performers user users owner":     `did you mean "role", or "allowed"?`,
-		"next goto target":                          `did you mean "to"?`,
-		"steps do run then script onenter onaction": `did you mean "onFire", or "sideEffects"?`,
-		"onexit onleave":                            `did you mean "onUnEnable"?`,
-		"label name":                                `did you mean "title"?`,
-		"fields inputs ask questions schema":        `did you mean "form"?`,
-		"kind":                                      `did you mean "trigger", or "type"?`,
-		"automatic auto":                            `did you mean "trigger: auto"?`,
-		"approve deny cancel restart resolve":       `did you mean "type"?`,
-		"quorum votes approvals":                    `did you mean need: "2 of <role>"?`,
-		"requires dependson depends":                `did you mean "after"?`,
-		"foureyes four_eyes four-eyes separation":   `did you mean "distinct"? With distinct: [ask], the user who performed ask may not perform this action`,
+		"when if condition only onlyif unless":  `did you mean "guard"? An action with, say, guard: "xattr.amount > 500" is not offered while that is false`,
+		"from states state":                     `the states in which an action can be performed are its in`,
+		"every interval repeat":                 `an action is performed by itself after its "timeout", such as timeout: PT1H; regular starts are said by a schedule entry, a file in Workflow/Schedule/`,
+		"delay wait timer":                      `did you mean "timeout"?`,
+		"deadline due within":                   `did you mean "dueIn"?`,
+		"who by assign assignee assignees":      `did you mean "role"?`,
+		"performer performers user users owner": `did you mean "role", or "allowed"?`,
+		"next goto target":                      `did you mean "to"?`,
+		"steps do run then script onenter onaction onperform onperformed ondone": `did you mean "onFire", or "sideEffects"?`,
+		"mail http exec call set log warn notify":                                `that is a step; steps stand in a list, as onFire: [{mail: {…}}]`,
+		"comment remark reason note":                                             `people may always add a comment; what they must give is asked for by a "form", such as form: {properties: {reason: {type: string}}, required: [reason]}`,
+		"onexit onleave":                                                         `did you mean "onUnEnable"?`,
+		"label name":                                                             `did you mean "title"?`,
+		"fields inputs ask questions schema":                                     `did you mean "form"?`,
+		"kind":                                                                   `did you mean "trigger", or "type"?`,
+		"automatic auto":                                                         `did you mean "trigger: auto"?`,
+		"approve deny cancel restart resolve":                                    `did you mean "type"?`,
+		"quorum votes approvals":                                                 `did you mean need: "2 of <role>"?`,
+		"requires dependson depends":                                             `did you mean "after"?`,
+		"foureyes four_eyes four-eyes separation":                                `did you mean "distinct"? With distinct: [ask], the user who performed ask may not perform this action`,
 	},
 	"state": {
 		"label name":             `did you mean "title"?`,
@@ -59,9 +61,16 @@ var fieldSlips = map[string]document.Slips{
 		"then do steps ontimeout":                         `did you mean "onExpire"?`,
 	},
 	"xattr": {
-		"mandatory needed": `did you mean "required"?`,
-		"min":              `did you mean "minimum"?`,
-		"max":              `did you mean "maximum"?`,
+		"mandatory needed":                    `did you mean "required"?`,
+		"min":                                 `did you mean "minimum"?`,
+		"max":                                 `did you mean "maximum"?`,
+		"enum values options choices allowed": `what can be chosen is said where an action asks for it, as form: {properties: {supplier: {enum: [Sit, Stand]}}}`,
+	},
+	"http": {
+		"body data json payload": `did you mean "value"? A message is sent by its label in from`,
+		"type contenttype":       `did you mean "headers"?`,
+		"timeout":                `a request has 10 seconds; did you mean "retry"?`,
+		"to output result save":  `did you mean "into"?`,
 	},
 	"access": {
 		"write edit owner": `did you mean "admin"?`,
@@ -106,5 +115,9 @@ func definition(url string) string {
 	_, fragment, _ := strings.Cut(url, "#")
 	fragment = strings.TrimPrefix(strings.TrimPrefix(fragment, "/"), "$defs/")
 	fragment = strings.TrimPrefix(fragment, "properties/")
-	return strings.Replace(fragment, "/properties/", "/", 1)
+	fragment = strings.Replace(fragment, "/properties/", "/", 1)
+	return strings.TrimPrefix(fragment, "step/")
 }
+
+// everyoneSlips are what people write in a list of access instead of everyone.
+var everyoneSlips = document.Slips{"everybody all anyone anybody public": everyone}

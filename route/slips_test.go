@@ -42,6 +42,16 @@ sideEffects: [{if: late == 5, warn: x}]`, `/sideEffects/0/if: 1:1: undeclared re
 		{"", `fields: {}`, `/fields: is not a known field; did you mean "xattrs"?`},
 		{"", `access: {write: [sam]}`, `/access/write: is not a known field; did you mean "admin"?`},
 		{"", `roles: {clerk: {members: [sam]}}`, `/roles/clerk/members: is not a known field; did you mean "assign"?`},
+		{"action", `mail: {to: [starter]}`, `/actions/go/mail: is not a known field; that is a step; steps stand in a list, as onFire: [{mail: {…}}]`},
+		{"action", `onPerform: []`, `/actions/go/onPerform: is not a known field; did you mean "onFire"`},
+		{"action", `comment: required`, `/actions/go/comment: is not a known field; people may always add a comment; what they must give is asked for by a "form"`},
+		{"action", `guard: case.starter == me`, `; who performs an action is actor`},
+		{"action", `onFire: [{http: {url: "https://x.example", body: x}}]`, `/actions/go/onFire/0/http/body: is not a known field; did you mean "value"?`},
+		{"action", `enabledIn: mid`, `/actions/go/enabledIn: must be a list, not a string: write [mid]`},
+		{"", `xattrs: {supplier: {enum: [a]}}`, `/xattrs/supplier/enum: is not a known field; what can be chosen is said where an action asks for it, as form:`},
+		{"", `roles: {clerk: {assign: starter}}`, `/roles/clerk/assign: must be a list, not a string: write [starter]`},
+		{"", `roles: {clerk: {assign: [managers]}}`, `; write "team:managers" for a team and "user:managers" for a user`},
+		{"", `roles: {clerk: {assign: [everybody]}}`, `; did you mean "everyone"?`},
 		{"", `timers: {late: {after: P1D}}`, `/timers/late/after: is not a known field; did you mean "limit"?`},
 	} {
 		in := map[string]string{tt.at: tt.write}
@@ -66,6 +76,8 @@ func TestSlipsNameFields(t *testing.T) {
 		switch of {
 		case "":
 			known = append(keys(structure().node.Get("properties")), keys(structure().node.At("$defs", "action", "properties"))...)
+		case "http":
+			known = keys(structure().node.At("$defs", "step", "properties", "http", "properties"))
 		case "access":
 			known = keys(structure().node.At("properties", "access", "properties"))
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -243,7 +244,22 @@ func explainType(k *kind.Type, at *document.Node) string {
 	if at.Kind == document.Number && slices.Contains(k.Want, "integer") {
 		got = clip(at.Text)
 	}
-	return fmt.Sprintf("must be %s, not %s", explainWanted(k.Want), got)
+	text := fmt.Sprintf("must be %s, not %s", explainWanted(k.Want), got)
+	if at.Kind == document.String && at.Text != "" && slices.Contains(k.Want, "array") {
+		text += ": write " + listOf(at.Text)
+	}
+	return text
+}
+
+// plainInList matches a text that needs no quotes in a list.
+var plainInList = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ -]*$`)
+
+// listOf writes the list that has the text alone.
+func listOf(text string) string {
+	if text = clip(text); !plainInList.MatchString(text) {
+		text = fmt.Sprintf("%q", text)
+	}
+	return "[" + text + "]"
 }
 
 // explainWanted names types of JSON Schema in words.

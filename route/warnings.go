@@ -24,6 +24,7 @@ func warnings(c *compiler) []errs.Fault {
 	if r.Model == FSM {
 		w.states()
 		w.loops()
+		w.unawaited()
 	}
 	w.actions()
 	w.types()
@@ -31,6 +32,7 @@ func warnings(c *compiler) []errs.Fault {
 	w.uses(c.uses)
 	w.starts(c.starts)
 	w.children()
+	w.parentRoles()
 	w.tallies()
 	w.repeats()
 	w.repeatsInTime()
@@ -208,6 +210,11 @@ func (w *warner) actions() {
 		}
 		if a.Trigger != TriggerUser {
 			w.ineffective(v, "only the engine performs the action", "role", "allowed", "form", "resolutions", "distinct", "type", "onDue", "onOfferTimeout")
+		}
+		for _, timer := range [][2]string{{"onDue", "dueIn"}, {"onOfferTimeout", "offerTimeout"}} {
+			if a.Trigger == TriggerUser && v.Get(timer[0]).Given() && !v.Get(timer[1]).Given() {
+				w.warn(v.Get(timer[0]), "has no effect unless somebody sets that timer of the task: there is no %s", timer[1])
+			}
 		}
 		if r.Model == Dependency {
 			continue

@@ -20,14 +20,16 @@ import (
 
 func routeCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "route", Short: "Look at workflow definitions, and change those of a server"}
-	cmd.AddCommand(&cobra.Command{
+	var strict bool
+	check := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check route documents and print their faults and warnings with line numbers",
 		Long: "Checks route documents, and prints their faults and warnings with line numbers. The\n" +
 			"scenario in a file beside a route, such as bug.scenario.yaml beside bug.yaml, is\n" +
 			"played with it. A FILE may be a scenario, too.\n\n" +
 			"It asks no server: what the settings of one must have, such as a command, is named and not checked.\n" +
-			"It exits with 1 if a document cannot be used or a scenario does not hold.",
+			"It exits with 1 if a document cannot be used or a scenario does not hold, and with --strict\n" +
+			"also if there is a warning.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found := map[outcome]int{}
@@ -35,7 +37,9 @@ func routeCommand() *cobra.Command {
 			others := routesIn(args)
 			for _, path := range args {
 				lines, came := checkDocument(cmd.Context(), path, others, args)
-				found[came]++
+				for _, each := range came {
+					found[each]++
+				}
 				if !strings.HasSuffix(routeName(path), scenarioEnd) {
 					routes++
 				}
@@ -43,9 +47,14 @@ func routeCommand() *cobra.Command {
 					return err
 				}
 			}
+			if !strict {
+				found[routeWarned] = 0
+			}
 			return checkFailed(found, routes)
 		},
-	})
+	}
+	check.Flags().BoolVar(&strict, "strict", false, "fail if there is a warning")
+	cmd.AddCommand(check)
 	cmd.AddCommand(routeNewCommand())
 	cmd.AddCommand(remoteCommands().RouteCommands()...)
 	return cmd
@@ -60,6 +69,7 @@ type outcome int
 const (
 	outcomeOK outcome = iota
 	routeUnusable
+	routeWarned
 	scenarioUnusable
 	scenarioBreaks
 )
@@ -69,6 +79,9 @@ func checkFailed(found map[outcome]int, routes int) error {
 	var parts []string
 	if n := found[routeUnusable]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d route documents cannot be used", n, routes))
+	}
+	if n := found[routeWarned]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d route documents have warnings", n, routes))
 	}
 	scenarios := func(of outcome, one, several string) {
 		if n := found[of]; n == 1 {
@@ -87,24 +100,25 @@ func checkFailed(found map[outcome]int, routes int) error {
 
 // checkDocument checks a route and plays the scenario beside it, or plays the scenario
 // that the document is. One that is among all is played once.
-func checkDocument(ctx context.Context, path string, others route.Others, all []string) (lines []string, came outcome) {
+func checkDocument(ctx context.Context, path string, others route.Others, all []string) (lines []string, came []outcome) {
 	if name, is := strings.CutSuffix(routeName(path), scenarioEnd); is {
 		of := beside(path, name)
 		if of == "" {
-			return []string{fmt.Sprintf("%s: there is no file of the route %q beside it", path, name)}, scenarioUnusable
+			return []string{fmt.Sprintf("%s: there is no file of the route %q beside it", path, name)}, []outcome{scenarioUnusable}
 		}
-		return checkScenario(ctx, simulation{route: of, scenario: path})
+		lines, played := checkScenario(ctx, simulation{route: of, scenario: path})
+		return lines, []outcome{played}
 	}
-	lines, ok := checkRoute(path, others)
-	if !ok {
-		return lines, routeUnusable
+	lines, of := checkRoute(path, others)
+	if of == routeUnusable {
+		return lines, []outcome{of}
 	}
 	scenario := beside(path, routeName(path)+scenarioEnd)
 	if scenario == "" || slices.Contains(all, scenario) {
-		return lines, outcomeOK
+		return lines, []outcome{of}
 	}
-	more, came := checkScenario(ctx, simulation{route: path, scenario: scenario})
-	return append(lines, more...), came
+	more, played := checkScenario(ctx, simulation{route: path, scenario: scenario})
+	return append(lines, more...), []outcome{of, played}
 }
 
 // checkScenario plays a scenario, and returns how it went, a line each.
@@ -162,14 +176,14 @@ func routeIn(path string) *route.Route {
 
 // checkRoute returns what there is to say about a route document, a line
 // each, and whether it can be used.
-func checkRoute(path string, others route.Others) (lines []string, ok bool) {
+func checkRoute(path string, others route.Others) (lines []string, of outcome) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return []string{err.Error()}, false
+		return []string{err.Error()}, routeUnusable
 	}
 	node, err := parseFile(path, data)
 	if err != nil {
-		return output.FaultLines(path, err), false
+		return output.FaultLines(path, err), routeUnusable
 	}
 	r, warnings, err := route.ParseAmong(routeName(path), node, others)
 	if err == nil {
@@ -179,13 +193,16 @@ func checkRoute(path string, others route.Others) (lines []string, ok bool) {
 		lines = append(lines, output.FaultLine(path, "warning: ", w))
 	}
 	if err != nil {
-		return append(lines, output.FaultLines(path, err)...), false
+		return append(lines, output.FaultLines(path, err)...), routeUnusable
+	}
+	if len(warnings) > 0 {
+		of = routeWarned
 	}
 	lines = append(lines, path+": ok")
 	if names := unchecked(r); len(names) > 0 {
 		lines = append(lines, fmt.Sprintf("%s: not checked, as only the server knows it: %s; ask it with flowdrive route put --dry-run", path, strings.Join(names, ", ")))
 	}
-	return lines, true
+	return lines, of
 }
 
 // unchecked returns what a route names that the settings of its server must have.

@@ -178,7 +178,7 @@ var routeField = regexp.MustCompile(`(\broute"?: "?)([A-Za-z0-9_-]+)`)
 // writeTakable writes the files of an example, those of its route under the name.
 func writeTakable(cmd *cobra.Command, t takable, name string) error {
 	if !routeNames.MatchString(name) {
-		return usageError{fmt.Errorf("%q is not a valid name of a route: it has letters, digits, - and _, and begins with a letter or digit", name)}
+		return usageError{fmt.Errorf("%q is not a name that route new gives: use letters, digits, - and _, and begin with a letter or digit. To call a route otherwise, rename its files before you store them", name)}
 	}
 	files := map[string][]byte{}
 	for _, file := range slices.Sorted(maps.Keys(t.files)) {

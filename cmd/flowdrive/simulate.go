@@ -101,12 +101,12 @@ func readRoutes(routePath string, children []string) ([]simulate.Route, error) {
 	var routes []simulate.Route
 	var faults []string
 	add := func(path string) {
-		lines, ok := checkRoute(path, route.Others{})
+		lines, of := checkRoute(path, route.Others{})
 		source, err := os.ReadFile(path)
 		if err != nil {
-			lines, ok = []string{err.Error()}, false
+			lines, of = []string{err.Error()}, routeUnusable
 		}
-		if !ok {
+		if of == routeUnusable {
 			faults = append(faults, lines...)
 			return
 		}

@@ -167,7 +167,7 @@ func TestFaults(t *testing.T) {
 		{text: head + "- {start: [], name: a}", want: []string{"/steps/1/start: must be an object", `/steps/1/name: "a" is the name of another case already`}},
 		{text: head + "- {start: {}, case: a}", want: []string{`/steps/1/case: does not go with "start"`}, word: true},
 		{text: head + "- {advance: P1X}", want: []string{"/steps/1/advance: "}, word: true},
-		{text: head + "- {advance: soon}", want: []string{"/steps/1/advance: must be an instant"}, word: true},
+		{text: head + "- {advance: soon}", want: []string{"/steps/1/advance: must be a duration such as P3D or PT5M, or an instant"}, word: true},
 		{text: head + "- {advance: -1}", want: []string{"/steps/1/advance: must be from 0"}, word: true},
 		{text: head + "- {message: m}", want: []string{"/steps/1: must have text or value"}, word: true},
 		{text: head + "- {message: m, text: a, value: b}", want: []string{"/steps/1/value: does not go with text"}, word: true},

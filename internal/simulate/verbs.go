@@ -3,6 +3,7 @@ package simulate
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
@@ -121,6 +122,10 @@ func (s *Step) advance(v document.Value) {
 			v.Fail(errs.CodeFormat, "%v", err)
 		}
 		s.Advance, s.Body = d, append(document.AppendString([]byte(`{"advance":`), text), '}')
+		return
+	}
+	if _, err := time.Parse(time.RFC3339, text); err != nil {
+		v.Fail(errs.CodeFormat, "must be a duration such as P3D or PT5M, or an instant such as 2026-03-02T09:00:00Z, not %q", clip(text))
 		return
 	}
 	instant(v)
