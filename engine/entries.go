@@ -270,6 +270,9 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 	}
 	if info := e.routeRef(by, root, entry.Route, entry.RouteID, usable); info != nil {
 		entry.RouteID, entry.Route = info.ID, info.Name
+		if err := e.warnCannotStart(r, entry, info); err != nil {
+			return nil, err
+		}
 	}
 	as := by // if the context is not one of the caller's
 	if contextErr == nil {

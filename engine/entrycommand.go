@@ -98,7 +98,7 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 	if _, err := c.decider.endEntryTroubles(tx, stored, entry, entryOver{at: c.req.Now, by: c.req.By.ID}); err != nil {
 		return err
 	}
-	entry.LastCase, entry.LastError = o.CaseID, ""
+	entry.LastCase, entry.LastError, entry.CannotStart = o.CaseID, "", nil
 	tx.AfterCommit(func() {
 		c.observer.Fired(Firing{Entry: o.Entry, Case: o.CaseID, Instant: o.Instant, Began: o.FiredAt, Outcome: o.Outcome})
 	})

@@ -266,7 +266,7 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		}
 	}
 	if c != nil || trouble != nil {
-		entry.LastCase, entry.LastError = o.CaseID, ""
+		entry.LastCase, entry.LastError, entry.CannotStart = o.CaseID, "", nil
 	}
 	if trouble != nil {
 		entry.LastError = o.Reason

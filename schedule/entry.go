@@ -56,6 +56,7 @@ type Entry struct {
 	LastIteration time.Time
 	LastCase      int64
 	LastError     string
+	CannotStart   []string // warnings of the server: what keeps all cases from starting
 	Created       time.Time
 	Modified      time.Time // of the definition; firings leave it alone
 

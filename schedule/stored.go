@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/internal/document"
@@ -85,6 +86,12 @@ func (s *stored) member(e *Entry, key string, n *document.Node) {
 		e.LastCase = s.int(n)
 	case "lastError":
 		e.LastError = s.text(n)
+	case "warnings": // the others follow from the entry
+		for _, item := range n.Items {
+			if strings.HasPrefix(item.Text, cannotStart) {
+				e.CannotStart = append(e.CannotStart, item.Text)
+			}
+		}
 	case "created":
 		e.Created = s.time(n)
 	case "modified":

@@ -12,7 +12,16 @@ import (
 
 // Warnings returns what is allowed in the entry and may not be what its author means,
 // a sentence each, in the order of the fields. It depends on the entry only.
-func (e *Entry) Warnings() []string { return append(e.unevenTimes(), e.unfilledLabels()...) }
+func (e *Entry) Warnings() []string {
+	return slices.Concat(e.unevenTimes(), e.unfilledLabels(), e.CannotStart)
+}
+
+// cannotStart begins the warnings in CannotStart.
+const cannotStart = "No case of this entry can start: "
+
+// WarnCannotStart warns of something that only the server knows, and that keeps all cases
+// of the entry from starting.
+func (e *Entry) WarnCannotStart(why string) { e.CannotStart = append(e.CannotStart, cannotStart+why) }
 
 // mostUnfilled is how many labels are named that nothing fills.
 const mostUnfilled = 20

@@ -32,10 +32,11 @@ func StaffedTasks(c *Case, r *route.Route) (out []Unstaffed) {
 		}
 		a := &r.Actions[at]
 		roles := assignedRoles(a, status)
-		if len(roles) == 0 || len(a.Allowed) > 0 {
+		allowed, anyone := c.allowedParties(a)
+		if len(roles) == 0 || anyone {
 			continue
 		}
-		task := Unstaffed{Number: e.Number, Action: a.Name, Title: title(a), Parties: holders(c, status, a, e), Need: 1}
+		task := Unstaffed{Number: e.Number, Action: a.Name, Title: title(a), Parties: slices.Concat(holders(c, status, a, e), allowed), Need: 1}
 		if a.Need != nil {
 			task.Need, task.Without = a.Need.Count, e.Rejected
 		}
@@ -55,6 +56,22 @@ func StaffedTasks(c *Case, r *route.Route) (out []Unstaffed) {
 		}
 	}
 	return out
+}
+
+// allowedParties returns the parties who may perform an action although it is not assigned
+// to them; anyone says that all who see the case may.
+func (c *Case) allowedParties(a *route.Action) (parties []string, anyone bool) {
+	for _, allowed := range a.Allowed {
+		switch allowed.Kind {
+		case route.AllowedEveryone, route.AllowedReaders:
+			return nil, true
+		case route.AllowedRole:
+			parties = append(parties, c.RoleParties(allowed.Name)...)
+		case route.AllowedUser, route.AllowedTeam:
+			parties = append(parties, allowed.Name)
+		}
+	}
+	return parties, false
 }
 
 // barred returns the users who may not perform an action, because they have performed
