@@ -25,6 +25,7 @@ type Problem struct {
 	Faults   []Fault `json:"errors"`
 	Line     int     `json:"line"` // of a document that cannot be parsed, else 0
 	Column   int     `json:"column"`
+	Scenario string  `json:"scenario"` // path of the scenario that the faults are in, else empty
 }
 
 // Fault is one fault of a document.

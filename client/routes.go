@@ -25,6 +25,23 @@ type Route struct {
 	XAttrs      map[string]RouteXAttr `json:"xattrs"`
 	Warnings    []string              `json:"warnings"`
 	Modified    time.Time             `json:"modified"`
+	// Notes are told of a PUT, and are not kept: that it takes the place of another author's
+	// version, or what became of a scenario.
+	Notes []string `json:"notes"`
+	// Migration is what became of the cases if they were to move, or would become of them.
+	Migration *Migration `json:"migration"`
+}
+
+// Migration says which cases of a route have moved to a version.
+type Migration struct {
+	Version int     `json:"version"`
+	Moved   int     `json:"moved"`
+	Cases   []int64 `json:"cases"` // the first thousand of those that moved
+	Failed  int     `json:"failed"`
+	Faults  []struct {
+		Case   int64  `json:"case"`
+		Detail string `json:"detail"`
+	} `json:"faults"` // why the others did not
 }
 
 // RouteState is a state of a route.
@@ -61,9 +78,24 @@ func noRoute(name string) error {
 	return notFound(fmt.Sprintf("There is no route %q that you may see: flowdrive route list has their names.", name))
 }
 
-// RouteSource returns the document of a route as its author stored it, and the name of its
-// file, which ends in .yaml or .json.
-func (c *Client) RouteSource(ctx context.Context, name string) (source []byte, file string, err error) {
+// RouteSource is the document of a route as its author stored it.
+type RouteSource struct {
+	Text []byte
+	File string // the name of its file, which ends in .yaml or .json
+	ETag string // for PutOptions.Match
+}
+
+// RouteVersion returns the complete form of a version of a route, which may be an old one.
+func (c *Client) RouteVersion(ctx context.Context, name string, version int) (Route, error) {
+	raw, err := c.rawDocument(ctx, fmt.Sprintf("%s%s/Versions/%d.json", routes, name, version))
+	if err != nil {
+		return Route{}, err
+	}
+	return parse[Route](raw)
+}
+
+// RouteSource returns the document of a route as its author stored it.
+func (c *Client) RouteSource(ctx context.Context, name string) (RouteSource, error) {
 	type line struct {
 		Document `json:"-"`
 
@@ -71,14 +103,14 @@ func (c *Client) RouteSource(ctx context.Context, name string) (source []byte, f
 	}
 	for l, err := range list[line](ctx, c, routes+".ls", nil) {
 		if err != nil {
-			return nil, "", err
+			return RouteSource{}, err
 		}
 		if sameName(l.Name, name) {
-			source, _, err = c.read(ctx, request{method: http.MethodGet, path: routes + l.Name})
-			return source, l.Name, err
+			text, header, err := c.read(ctx, request{method: http.MethodGet, path: routes + l.Name})
+			return RouteSource{Text: text, File: l.Name, ETag: header.Get("ETag")}, err
 		}
 	}
-	return nil, "", noRoute(name)
+	return RouteSource{}, noRoute(name)
 }
 
 // PutRoute stores a route, JSON or YAML by the name's ending, or its scenario:

@@ -137,9 +137,10 @@ func (c *Client) PutEntry(ctx context.Context, name string, document []byte, o P
 
 // PutOptions say how a document is stored.
 type PutOptions struct {
-	DryRun  bool // all checks, and nothing is stored
-	New     bool // refused (412) if there is one of that name
-	Migrate bool // running cases of a route move to its new version
+	DryRun  bool   // all checks, and nothing is stored
+	New     bool   // refused (412) if there is one of that name
+	Match   string // an ETag: refused (412) if another version is stored
+	Migrate bool   // running cases of a route move to its new version
 }
 
 func (o PutOptions) request(path string, document []byte) request {
@@ -151,7 +152,10 @@ func (o PutOptions) request(path string, document []byte) request {
 		r.query.Set("migrate", "1")
 	}
 	if o.New {
-		r.header = http.Header{"If-None-Match": {"*"}}
+		r.header = withHeader(r.header, "If-None-Match", "*")
+	}
+	if o.Match != "" {
+		r.header = withHeader(r.header, "If-Match", o.Match)
 	}
 	return r
 }

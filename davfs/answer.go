@@ -35,8 +35,11 @@ type represented interface {
 func (p *putRequest) answer(o *engine.Outcome) *answer {
 	if p.dryRun {
 		a := &answer{Status: http.StatusOK, Body: o.Form}
-		if o.Report != nil {
+		switch {
+		case o.Report != nil:
 			a.Body = o.Report
+		case o.Told != nil:
+			a.Body = o.Told
 		}
 		a.add("Content-Type", typeJSON)
 		return a
@@ -54,7 +57,7 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 		a.add("Content-Type", typeJSON)
 		return a
 	}
-	if len(o.Warnings) > 0 && p.script && !p.whole {
+	if len(o.Warnings) > 0 && p.script && (!p.whole || o.Form == nil) {
 		return a.warn(o)
 	}
 	if o.Draft != nil && p.script && !p.whole {
@@ -74,6 +77,12 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 	}
 	if !o.Created {
 		a.Status = http.StatusOK
+	}
+	if o.Told != nil { // no address has that, so that it has no ETag
+		a.add("Content-Type", typeJSON)
+		a.add("Preference-Applied", "return=representation")
+		a.Body = o.Told
+		return a
 	}
 	for _, h := range a.Headers {
 		if h[0] == "Location" && where == "" {

@@ -134,7 +134,7 @@ func (n routeFile) illegal() error {
 }
 
 func (n routeFile) putRules() putRules {
-	return putRules{route: true, parameters: []string{"migrate"}, illegal: n.illegal()}
+	return putRules{route: true, saysMore: true, parameters: []string{"migrate"}, illegal: n.illegal()}
 }
 
 func (n routeFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {

@@ -21,6 +21,7 @@ type putRules struct {
 	action       bool     // the body is read before anything else is checked
 	existing     bool     // the name never names anything new
 	bodyOptional bool     // a script may send no body
+	saysMore     bool     // the engine says more of a condition that is not met
 	secret       bool     // body or answer hold a secret: an idempotency key would keep it
 	illegal      error    // why nothing can be created under the name, nil if it can
 	parameters   []string // what the query may hold
@@ -294,7 +295,7 @@ func (p *putRequest) admit() error {
 	if err := p.in.checkHeaders(p.rules.content); err != nil {
 		return p.unless404(err)
 	}
-	if p.condition == nil || p.key != nil && p.rules.content {
+	if p.condition == nil || p.rules.saysMore || p.key != nil && p.rules.content {
 		return nil // a known key comes first, and is known by the whole content
 	}
 	about, err := p.target.stat(p.r.Context())

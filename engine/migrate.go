@@ -27,6 +27,7 @@ import (
 // rest of the work is stored with the route, so that it survives a crash.
 
 const (
+	mostMoved     = 1000 // cases that a report lists as moved
 	migrateBatch  = 100  // cases in one unit
 	mostStranded  = 1000 // cases that a refusal lists
 	mostUnmoved   = 1000 // faults that a report lists
@@ -54,6 +55,7 @@ type migrationReport struct {
 	Moved   int64     `json:"moved"`
 	Failed  int64     `json:"failed"`
 	Faults  []Unmoved `json:"faults"` // the first of them
+	Cases   []int64   `json:"cases"`  // the first of those that moved
 }
 
 func (r *migrationReport) fault(id int64, err error) {
@@ -71,6 +73,9 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 	if r.Faults == nil {
 		r.Faults = []Unmoved{}
 	}
+	if r.Cases == nil {
+		r.Cases = []int64{}
+	}
 	report, err := json.Marshal(r)
 	if err != nil {
 		return nil, errs.Wrap("write the report of a migration", err)
@@ -80,7 +85,8 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 
 // MigrateRoute stores a route as PutRoute does, and moves its cases to that
 // version: all that are not canceled, closed or failed. The outcome has a
-// report if some could not be moved, and for a dry run. Errors: those of
+// report if some could not be moved, and for a dry run; who asks for the form is always
+// told what became of the cases. Errors: those of
 // PutRoute; errs.Migrate if cases are in states that the new version does not
 // have.
 func (e *Routes) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
@@ -118,14 +124,20 @@ func (e *Routes) MigrateRoute(ctx context.Context, req Request, name string, yam
 		}
 		e.runDueNow(ctx)
 	}
-	if !req.DryRun && report.Failed == 0 {
-		return out, nil
-	}
 	form := out.Form
+	if out.Told != nil {
+		form = out.Told // with what is told of the request
+	}
+	if out.Told, err = report.form(form); err != nil {
+		return out, err
+	}
 	if out.Report != nil {
 		form = out.Report // with what was played
 	}
-	if out.Report, err = report.form(form); err != nil || req.DryRun || req.Key == nil {
+	if req.DryRun || report.Failed > 0 {
+		out.Report, err = report.form(form)
+	}
+	if err != nil || req.DryRun || req.Key == nil {
 		return out, err
 	}
 	// The answer that was stored with the route did not know of it yet.
@@ -169,7 +181,7 @@ func movesWithRoute(life machine.Life) bool {
 
 // rehearse decides on every case as the migration would, and stores nothing.
 func (e *Routes) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
-	info := &usedRoute{*access.RouteOf(&c.stored, c.compiled), c.compiled}
+	info := &usedRoute{*access.RouteOf(&c.stored, c.compiled, req.By.ID), c.compiled}
 	for after := int64(0); ; {
 		rows, err := r.Cases().List(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
 		if err != nil || len(rows) == 0 {
@@ -206,7 +218,9 @@ func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, i
 	}
 	switch {
 	case err == nil:
-		report.Moved++
+		if report.Moved++; len(report.Cases) < mostMoved {
+			report.Cases = append(report.Cases, row.ID)
+		}
 		return change, nil
 	case quota.Unserved(err):
 		return nil, err
@@ -231,6 +245,7 @@ func (e *Routes) migrate(ctx context.Context, routeID int64, report *migrationRe
 		}
 		report.Moved, report.Failed = report.Moved+batch.Moved, report.Failed+batch.Failed
 		report.Faults = append(report.Faults, batch.Faults[:min(len(batch.Faults), mostUnmoved-len(report.Faults))]...)
+		report.Cases = append(report.Cases, batch.Cases[:min(len(batch.Cases), mostMoved-len(report.Cases))]...)
 	}
 	return nil
 }

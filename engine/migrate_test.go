@@ -88,6 +88,9 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("reports %s, want %s", got, report)
 	}
 	w.form(out.Report).wants("name", `"ask"`, "version", "2")
+	if got := w.form(out.Told).get("migration/cases"); !strings.HasPrefix(got, fmt.Sprintf("[%d,%d,%d,%d,", ids[0], ids[1], ids[2], held)) {
+		t.Errorf("moved %s", got)
+	}
 	for _, id := range ids {
 		version := "2"
 		if id == canceled || id == odd {
@@ -105,6 +108,7 @@ func TestMigrate(t *testing.T) {
 	if out = try(admin.migrate("ask", doc)).must(w, "again"); out.Report != nil {
 		t.Errorf("reports %s", out.Report)
 	}
+	w.form(out.Told).wants("migration", fmt.Sprintf(`{"version":2,"moved":1,"failed":0,"faults":[],"cases":[%d]}`, odd))
 	sam.caseForm(odd).wants("routeVersion", "2", "xattrDict/n", "5")
 	if out = try(admin.migrate("fresh", routeAsk)).must(w, "a new route"); !out.Created || out.Report != nil {
 		t.Errorf("%+v", out)

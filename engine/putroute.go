@@ -51,7 +51,7 @@ func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *access.Ro
 	if err != nil {
 		return nil, nil, err
 	}
-	return stored, access.RouteOf(stored, compiled), nil
+	return stored, access.RouteOf(stored, compiled, 0), nil
 }
 
 // routeChange is a route after a change.
@@ -70,7 +70,8 @@ type routeChange struct {
 	base     int64           // version it was decided on, 0 for a new route
 	baseETag string          // of the source that it was decided on
 
-	stillWaits bool // what the caller has waiting does not hold, and waits on
+	replaces   string // says that a version of another user is replaced; "" if it is not
+	stillWaits bool   // what the caller has waiting does not hold, and waits on
 }
 
 func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
@@ -94,8 +95,9 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		return nil, err
 	}
 	if err := e.CheckRequest(r.Locks(), req, version, sceneOfRoute(old)); err != nil {
-		return nil, err
+		return nil, e.withLastAuthor(err, req.By, old, info)
 	}
+	c.replaces = e.replaced(req, old, info)
 	if c.node, err = document.Parse(body, yaml); err != nil {
 		return nil, err
 	}
@@ -268,7 +270,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 				return nil, err
 			}
 		}
-		c.stored.Brief = document.Form(access.BriefOf(c.compiled))
+		c.stored.Brief = document.Form(access.BriefOf(c.compiled, req.By.ID))
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
@@ -291,7 +293,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		}
 		tx.AfterCommit(func() {
 			e.versions.put(c.stored.ID, c.stored.Version, c.compiled, len(c.stored.Source))
-			e.rights.PutRoute(access.RouteOf(&c.stored, c.compiled))
+			e.rights.PutRoute(access.RouteOf(&c.stored, c.compiled, req.By.ID))
 		})
 		ev := Event{Kind: EventRoute, Change: ChangeChanged, ID: c.stored.ID, Name: c.stored.Name, Version: c.stored.Version, Time: req.Now}
 		if c.created {
@@ -313,14 +315,22 @@ func (c *routeChange) outcome(req Request) *Outcome {
 		Warnings: c.warned(),
 	}
 	out.Form, out.FormETag = shownRoute(&c.stored, c.scenario, "")
+	var notes []string
+	if c.replaces != "" && out.Changed {
+		notes = append(notes, c.replaces)
+	}
 	if c.scenario != nil && c.played == nil {
-		out.Warnings = append(out.Warnings, unplayed)
+		notes = append(notes, unplayed)
 	}
 	switch {
 	case c.stillWaits:
-		out.Warnings = append(out.Warnings, "The scenario that waits for this route does not hold with it, and goes on waiting; the one in force does.")
+		notes = append(notes, "The scenario that waits for this route does not hold with it, and goes on waiting; the one in force does.")
 	case c.scenario != nil && c.beside != nil && c.scenario.ID != c.beside.ID:
-		out.Warnings = append(out.Warnings, "The scenario that waited for this route is in force now; the one before is in .history/.")
+		notes = append(notes, "The scenario that waited for this route is in force now; the one before is in .history/.")
+	}
+	if len(notes) > 0 {
+		out.Warnings = append(out.Warnings, notes...)
+		out.Told = document.WithMember(out.Form, "notes", document.Line(notes))
 	}
 	if req.DryRun && c.played != nil {
 		out.Report, _ = shownRoute(&c.stored, c.scenario, c.played.Log)

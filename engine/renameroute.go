@@ -90,7 +90,7 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name 
 	c.stored = *stored
 	c.warnings = e.warningsOf(c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c))
-	stored.Brief = document.Form(access.BriefOf(c.compiled))
+	stored.Brief = document.Form(access.BriefOf(c.compiled, req.By.ID))
 	c.stored = *stored
 	if err := tx.Write().Routes().Put(stored); err != nil {
 		return err

@@ -79,7 +79,7 @@ func readRoutes(r store.Reader) (list []*access.Route, without []store.Route, er
 			if err != nil {
 				return nil, nil, err
 			}
-			s.Brief = document.Form(access.BriefOf(compiled))
+			s.Brief = document.Form(access.BriefOf(compiled, 0))
 			without = append(without, *s)
 		}
 		if list[i], err = infoOf(r, s); err != nil {

@@ -160,7 +160,7 @@ func TestDeleteRoute(t *testing.T) {
 	entry := ann.mustPutEntry("e.json", `{"type": "interval", "minutes": 2, "route": "own"}`)
 	err := ann.deleteRoute("own")
 	w.refused(err, errs.InUse)
-	if !strings.Contains(err.Error(), `the schedule entry "e.json", the case "own"`) || !strings.Contains(err.Error(), "?force") {
+	if !strings.Contains(err.Error(), `the schedule entry "e.json", the case 13 "own"`) || !strings.Contains(err.Error(), "?force") {
 		t.Error(err)
 	}
 	if err := ann.deleteEntry(entry.Name + ".json"); err != nil {

@@ -36,7 +36,7 @@ func useOfRoute(info *access.Route) change.Use {
 }
 
 func useOfCase(c *machine.Case) change.Use {
-	return change.Use{Href: href("Workflow", "Cases", fmt.Sprint(c.ID)+".json"), Kind: "case", Title: c.Title}
+	return change.Use{Href: href("Workflow", "Cases", fmt.Sprint(c.ID)+".json"), Kind: "case", Title: c.Title, Case: c.ID}
 }
 
 func useOfParty(p *identity.Party) change.Use {
@@ -175,7 +175,7 @@ func (e *Routes) routeUses(r store.Reader, by identity.Principal, stored *store.
 			return uses, err
 		}
 		title := formTitle(row.Form)
-		uses.Add(sees, change.Use{Href: href("Workflow", "Cases", fmt.Sprint(row.ID)+".json"), Kind: "case", Title: title})
+		uses.Add(sees, change.Use{Href: href("Workflow", "Cases", fmt.Sprint(row.ID)+".json"), Kind: "case", Title: title, Case: row.ID})
 	}
 	return uses, nil
 }

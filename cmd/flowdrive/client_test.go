@@ -265,9 +265,16 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	k.ok("KeepScenario", k.KeepScenario(ctx, "lamp.scenario.yaml", []byte("as: admin\nsteps: [{start: {title: A}, expect: {status: b}}]\n")))
 	_, err = k.Route(ctx, "lamp")
 	k.ok("Route", err)
-	if _, file, err := k.RouteSource(ctx, "lamp"); err != nil || file != "lamp.yaml" {
-		k.Errorf("the route %s is in %q: %v", r.Name, file, err)
+	source, err := k.RouteSource(ctx, "lamp")
+	if err != nil || source.File != "lamp.yaml" {
+		k.Errorf("the route %s is in %q: %v", r.Name, source.File, err)
 	}
+	_, err = k.PutRoute(ctx, "lamp.yaml", source.Text, flow.PutOptions{Match: `"another"`})
+	if !flow.IsSlug(err, "precondition") {
+		k.Errorf("another version: %v", err)
+	}
+	_, err = k.RouteVersion(ctx, "lamp", 1)
+	k.ok("RouteVersion", err)
 	k.tried["RouteSource"] = true
 	all(k.T, k.Routes(ctx))
 	k.tried["Routes"] = true

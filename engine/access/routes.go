@@ -27,6 +27,7 @@ type Brief struct {
 	Title    string       `json:"title,omitempty"`
 	Access   route.Access `json:"access"`
 	Children []string     `json:"children,omitempty"` // the routes whose cases it starts as children
+	By       identity.ID  `json:"by,omitempty"`       // who stored it last; 0 if that is not known
 }
 
 // StartsChildren reports whether cases of the route start cases of another one as
@@ -35,9 +36,9 @@ func (info *Route) StartsChildren(name string) bool {
 	return slices.ContainsFunc(info.Children, func(child string) bool { return identity.Fold(child) == identity.Fold(name) })
 }
 
-// BriefOf returns the brief of a route.
-func BriefOf(compiled *route.Route) Brief {
-	b := Brief{Title: compiled.Title, Access: compiled.Access}
+// BriefOf returns the brief of a route that a user has stored, 0 for one that is not known.
+func BriefOf(compiled *route.Route, by identity.ID) Brief {
+	b := Brief{Title: compiled.Title, Access: compiled.Access, By: by}
 	for i := range compiled.Actions {
 		if child := compiled.Actions[i].Child; child != nil && !slices.Contains(b.Children, child.Route) {
 			b.Children = append(b.Children, child.Route)
@@ -46,9 +47,10 @@ func BriefOf(compiled *route.Route) Brief {
 	return b
 }
 
-// RouteOf returns what is kept in memory of a route that has just been compiled.
-func RouteOf(s *store.Route, compiled *route.Route) *Route {
-	return &Route{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, Brief: BriefOf(compiled)}
+// RouteOf returns what is kept in memory of a route that has just been compiled, and that
+// a user has stored, 0 for one that is not known.
+func RouteOf(s *store.Route, compiled *route.Route, by identity.ID) *Route {
+	return &Route{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, Brief: BriefOf(compiled, by)}
 }
 
 // Table is all routes. It is never changed once made.

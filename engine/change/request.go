@@ -109,6 +109,7 @@ type Outcome struct {
 	ETag     string // of the bytes that GET of the request's URL now returns; "" if they are not those that were sent
 	Modified time.Time
 	Report   []byte // a body that says what became of a route's cases; nil: nothing to be told
+	Told     []byte // complete form with what is told of this request alone, for who asks for the form; nil: as Form
 	Once     []byte // a body that is shown this once: it holds a new secret
 
 	Warnings []string // of a route or an entry: what is allowed and may not be meant

@@ -12,6 +12,16 @@ type Use struct {
 	Href  string `json:"href"`  // its path, percent-encoded
 	Kind  string `json:"kind"`  // "case", "schedule entry", "route", "team", "user", "documents"
 	Title string `json:"title"` // what people call it
+
+	Case int64 `json:"-"` // number of a case, by which commands name it
+}
+
+// String calls the use by its kind and title, a case by its number as well.
+func (u *Use) String() string {
+	if u.Case != 0 {
+		return fmt.Sprintf("the %s %d %q", u.Kind, u.Case, u.Title)
+	}
+	return fmt.Sprintf("the %s %q", u.Kind, u.Title)
 }
 
 // Uses are what needs something: those that the caller may see, and how many
@@ -42,7 +52,7 @@ func (u *Uses) InUse(what, advice string) error {
 	const most = 5 // in the sentence
 	names := make([]string, 0, most)
 	for i := range u.List[:min(len(u.List), most)] {
-		names = append(names, fmt.Sprintf("the %s %q", u.List[i].Kind, u.List[i].Title))
+		names = append(names, u.List[i].String())
 	}
 	more := u.More + len(u.List) - len(names)
 	text := strings.Join(names, ", ")

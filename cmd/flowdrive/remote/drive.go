@@ -226,9 +226,19 @@ func (e *Env) rm() *cobra.Command {
 			if handOver != "" {
 				query.Set("handOver", handOver)
 			}
-			return s.Delete(ctx, name, query)
+			return byFlag(s.Delete(ctx, name, query))
 		})
 	})
+}
+
+// byFlag says in the words of the command how what is in use is deleted all the same.
+func byFlag(err error) error {
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok || p.Slug() != "in-use" {
+		return err
+	}
+	p.Detail = strings.NewReplacer("DELETE with ?force ", "rm --force ", "DELETE with ?handOver=<user> ", "rm --hand-over USER ").Replace(p.Detail)
+	return p
 }
 
 // each does something to several things, and says of which it failed. The exit code is

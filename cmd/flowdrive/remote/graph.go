@@ -59,8 +59,8 @@ func (s *session) routeFrom(ctx context.Context, name string) (string, []byte, e
 	if s.Client, err = s.connect(); err != nil {
 		return "", nil, err
 	}
-	source, _, err := s.RouteSource(ctx, name)
-	return name, source, err
+	source, err := s.RouteSource(ctx, name)
+	return name, source.Text, err
 }
 
 // drawn compiles the document of a route, and draws it.

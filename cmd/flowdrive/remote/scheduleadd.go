@@ -135,7 +135,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
 	flags.StringVar(&every, "every", "", "how long it is from one case to the next, as 15m, 1d or PT15M")
 	flags.StringVar(&at, "at", "", "when it starts the only case, or with --every the first, as 2026-12-01 08:00")
-	flags.StringVar(&n.Zone, "zone", "", "the time zone, as Europe/Berlin (default: UTC, and of --at the one of your me.json)")
+	flags.StringVar(&n.Zone, "zone", "", "the time zone of --cron and --at, as Europe/Berlin (default: yours, as Account/me.json has it, else UTC)")
 	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
 	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
 	flags.StringVar(&file, "file", "", "a file with the entry")
@@ -192,6 +192,9 @@ func (e *Env) scheduleAdd() *cobra.Command {
 
 // newEntry returns the document of an entry that flags describe.
 func (s *session) newEntry(ctx context.Context, n *newEntry, every, at string, settings []string) ([]byte, error) {
+	if own := s.ownZone(ctx); n.Spec != "" && n.Zone == "" && own != nil {
+		n.Zone = own.String()
+	}
 	zone, err := s.zoneOf(ctx, n.Zone, at)
 	if err == nil {
 		err = n.fires(every, at, zone)

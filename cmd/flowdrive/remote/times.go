@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"flowdrive/client"
@@ -77,8 +78,11 @@ func (s *session) userZone(ctx context.Context) *time.Location {
 }
 
 // words returns when an entry fires, in words. The only instant of an entry that has one is in
-// that zone.
+// that zone. Times of day in UTC say so, as the server says it of all other zones.
 func words(entry *client.Entry, zone *time.Location) string {
+	if entry.Zone == "UTC" && (entry.Type == "cron" || entry.Type == "crontab") && !strings.HasSuffix(entry.Description, " (UTC)") {
+		return entry.Description + " (UTC)"
+	}
 	if entry.Type != "simple" || entry.Next == nil {
 		return entry.Description
 	}
