@@ -304,10 +304,37 @@ func (p *play) actOnCase(ctx context.Context, s *Step) error {
 	case VerbChange, VerbSuspend, VerbResume, VerbCancel:
 		at += ".json"
 	default:
-		at += "/Actions/" + segment(s.Subject) + ".json"
+		_, err = p.put(ctx, s.As, at+"/Actions/"+segment(s.Subject)+".json", s.Type, s.Body)
+		return p.noAction(ctx, s, at, err)
 	}
 	_, err = p.put(ctx, s.As, at, s.Type, s.Body)
 	return err
+}
+
+// noAction adds to the error of an action that is not there which action may be meant, or which
+// there are in the case.
+func (p *play) noAction(ctx context.Context, s *Step, at string, err error) error {
+	problem, ok := errors.AsType[*errs.Error](err)
+	if !ok || problem.Kind != errs.NotFound {
+		return err
+	}
+	c, failed := p.get(ctx, admin, at+".json")
+	if failed != nil || c == nil {
+		return err // which says what is wrong with the step
+	}
+	var names []string
+	if enabled := c.Get("enabledActions"); enabled != nil {
+		for _, item := range enabled.Items {
+			names = append(names, item.Text)
+		}
+	}
+	hint := document.Hint(s.Subject, names)
+	if hint == "" && len(names) > 0 {
+		hint = "; in this case there is now: " + strings.Join(names, ", ")
+	}
+	more := *problem
+	more.Detail = strings.TrimSuffix(more.Detail, ".") + hint
+	return &more
 }
 
 // move moves the case's card on its route's board.
