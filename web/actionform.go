@@ -21,11 +21,13 @@ type actionForm struct {
 	Cancel      string // address without the form, "" for none
 	Case        int64
 	Do          string
-	Name        string // of the action that is chosen
-	Submit      string // on the button
+	Name        string     // of the action that is chosen
+	Submits     []formPart // on the button: for each choice what it is called
 	Icon        string
 	Choices     []option // the actions
 	Leads       map[string]string
+	Place       int        // of the chosen one among the choices, from 1; 0: there are no others
+	More        []formPart // what else can be done with a task, and forms of choices that have fields
 	Comment     string
 	Resolutions []option
 	Others      []otherAction // that can be chosen, and ask for a resolution
@@ -42,8 +44,18 @@ type actionForm struct {
 	Faults      map[string]string
 }
 
+// formPart is a part of a form that shows while one of its choices is chosen. The style
+// sheet does that, so that it needs no script.
+type formPart struct {
+	Place int // of the choice, from 1; 0: it always shows
+	Title string
+	Href  string // "": it is no link
+	About string // the title of the task, for those who do not see the choice
+}
+
 // otherAction is another action of a form, with the resolutions that it needs.
 type otherAction struct {
+	Place       int
 	Name, Title string
 	Resolutions []option
 }
@@ -52,6 +64,7 @@ type otherAction struct {
 type formOptions struct {
 	prefix, chosen, do, post, cancel string
 	list                             engine.Worklist
+	open                             func(action string) string // the address of the form of another action
 }
 
 // dos are what can be done with a task by a form, with the words of the button.
@@ -108,11 +121,23 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 		f.Choices = nil
 	}
 	f.Name = chosen.name
-	f.Submit, f.Icon = doTitle(f.Do, chosen.title)
+	submit := formPart{}
+	submit.Title, f.Icon = doTitle(f.Do, chosen.title)
+	f.Submits = []formPart{submit}
+	if len(f.Choices) > 1 {
+		f.Submits = nil
+	}
 	for i := range f.Choices {
-		f.Choices[i].Chosen = f.Choices[i].Value == f.Name
+		c := &f.Choices[i]
+		if c.Chosen = c.Value == f.Name; len(f.Choices) > 1 {
+			f.Submits = append(f.Submits, formPart{Place: i + 1, Title: c.Title})
+		}
+		if c.Chosen && len(f.Choices) > 1 {
+			f.Place = i + 1
+		}
 	}
 	x.ask(f, view, chosen)
+	x.askOthers(f, view, o)
 	f.Refused = x.refused.within(f.asked())
 	if x.refused != nil && x.refused.Kind == errs.ActionNotEnabled {
 		f.Moved = x.movedOn(view)
@@ -158,11 +183,6 @@ func (x taskDrawing) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 	if f.Do == "perform" {
 		typed, _ := x.Sent("resolution")
 		f.Resolutions = resolutionsOf(a, typed)
-		for _, c := range f.Choices {
-			if i := view.Route.Action(c.Value); c.Value != f.Name && i >= 0 && i < len(view.Route.Actions) && len(view.Route.Actions[i].Resolutions) > 0 {
-				f.Others = append(f.Others, otherAction{c.Value, c.Title, resolutionsOf(&view.Route.Actions[i], typed)})
-			}
-		}
 		f.Fields = fieldsOf(a.Form, view.Case.Xattrs)
 		for _, one := range f.Fields {
 			one.Loose = len(f.Choices) > 1
@@ -176,6 +196,25 @@ func (x taskDrawing) ask(f *actionForm, view *engine.CaseView, t *shownTask) {
 		typed, _ := x.Sent("output")
 		for _, out := range a.Outputs {
 			f.Outputs = append(f.Outputs, option{Value: out.Name, Title: out.Name, Chosen: typed == out.Name})
+		}
+	}
+}
+
+// askOthers adds what the choices ask for that are not chosen: resolutions, and links to the
+// forms of those that have fields.
+func (x taskDrawing) askOthers(f *actionForm, view *engine.CaseView, o formOptions) {
+	typed, _ := x.Sent("resolution")
+	for n, c := range f.Choices {
+		i := view.Route.Action(c.Value)
+		if c.Value == f.Name || i < 0 || i >= len(view.Route.Actions) {
+			continue
+		}
+		a := &view.Route.Actions[i]
+		if len(a.Resolutions) > 0 {
+			f.Others = append(f.Others, otherAction{n + 1, c.Value, c.Title, resolutionsOf(a, typed)})
+		}
+		if a.Form != nil && len(a.Form.Asked()) > 0 && o.open != nil {
+			f.More = append(f.More, formPart{n + 1, "Open its form, which asks for more", o.open(c.Value), c.Title})
 		}
 	}
 }
@@ -284,4 +323,24 @@ func timedAction(r *route.Route, en *machine.Enabled) *route.Action {
 		return nil
 	}
 	return &r.Actions[i]
+}
+
+// takes reports whether a task is performed by the form, or may be.
+func (f *actionForm) takes(action string) bool {
+	return f != nil && f.Do == "perform" && (f.Name == action || slices.ContainsFunc(f.Choices, func(c option) bool { return c.Value == action }))
+}
+
+// addMore adds what else can be done with a task that the form performs.
+func (f *actionForm) addMore(t *shownTask, more []anchor) {
+	place := 0
+	if len(f.Choices) > 1 {
+		place = 1 + slices.IndexFunc(f.Choices, func(c option) bool { return c.Value == t.name })
+	}
+	for _, one := range more {
+		title := one.Label + "…"
+		if one.Label == "Accept" {
+			title = "Accept for me"
+		}
+		f.More = append(f.More, formPart{place, title, one.Href + "#todo", t.title})
+	}
 }

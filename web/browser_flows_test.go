@@ -104,6 +104,7 @@ func TestBrowserFlows(t *testing.T) {
 		play func(*testing.T, *stage)
 	}{
 		{"flow 6 a refused form", flowRefused},
+		{"what is asked", flowWhatIsAsked},
 		{"flow 7 to 9 others accept and delegate", flowOthers},
 		{"flow 10 a deputy", flowDeputy},
 		{"flow 11 several at once", flowSeveral},

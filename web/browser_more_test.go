@@ -436,3 +436,25 @@ func (g *rig) flush(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// flowWhatIsAsked: a form asks for what the chosen action needs alone, and its button says
+// which action that is.
+func flowWhatIsAsked(t *testing.T, s *stage) {
+	id := s.start(t, "bob", `{"route": "expense", "title": "What is asked", "xattrDict": {"amount": 1240}}`)
+	for _, w := range []*window{s.ann, s.withoutScript(t, 390).as("cy")} {
+		w.visit("/cases/" + id)
+		shown := func() string {
+			t.Helper()
+			return eval[string](w, `[...document.querySelectorAll("#todo legend, #todo button.main-act, #todo a.quiet")].filter(e => e.offsetParent).map(e => e.innerText.trim().replace(/\s+/g, " ")).join("; ")`)
+		}
+		if got, want := shown(), "Approve; Accept for me; Reject…; Delegate…"; got != want {
+			t.Errorf("Approve is chosen, and the form shows %q, want %q", got, want)
+		}
+		w.stop("approve")
+		eval[bool](w, `document.querySelector("#todo [name=action][value=refuse]").click(), true`)
+		if got, want := shown(), "Resolution of Refuse needed for it; Refuse; Accept for me; Reject…; Delegate…"; got != want {
+			t.Errorf("Refuse is chosen, and the form shows %q, want %q", got, want)
+		}
+		w.stop("refuse")
+	}
+}

@@ -17,7 +17,7 @@ import (
 func casePages() []page {
 	return []page{{
 		pattern: "/cases", query: []string{"route", "state", "status", "role", "context", "parent", "q", "sort", "after", "archived"}, draw: drawCases,
-	}, {pattern: "/cases/{id}", query: []string{"log", "after", "open", "do", "timer"}, draw: drawCase, forms: caseForms()}}
+	}, casePage()}
 }
 
 // caseView is what case.html shows.
@@ -37,6 +37,9 @@ type caseView struct {
 	Parent      int64
 	Commands    []anchor
 	Ask         *caseAsk
+	Attach      *asking
+	AttachAt    string // address of the form that attaches a file, "": nothing is attached any more
+	Watch       string // what the form is called that has the reader watch the route, or no longer; "": the reader does not see it
 	Notes       []note
 	Forecast    *forecastView
 	Form        *actionForm
@@ -53,6 +56,7 @@ type caseView struct {
 	LogTabs     []tab
 	Earlier     string
 	Messages    []messageView
+	Files       []caseFile
 	Timers      []timerView
 	Fields      []fieldView
 	People      []roleView
@@ -151,6 +155,10 @@ func drawCase(x *visit) error {
 		return err
 	}
 	x.caseDrawing().messagesOf(v, d)
+	if err := x.caseDrawing().filesOf(v, d); err != nil {
+		return err
+	}
+	x.caseDrawing().watchOf(v, c)
 	x.caseDrawing().timersOf(v, d)
 	if err := x.foreseeCase(v, d); err != nil {
 		return err
@@ -258,7 +266,9 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 	here := v.Post
 	besides, free := x.besidesOf(v, d, chosen)
 	mine = append(mine, besides...)
-	v.Form = x.taskDrawing().actionForm(&d.CaseView, mine, formOptions{prefix: "c-", chosen: chosen, do: do, post: here})
+	v.Form = x.taskDrawing().actionForm(&d.CaseView, mine, formOptions{
+		prefix: "c-", chosen: chosen, do: do, post: here, open: func(action string) string { return x.with("open", action, "do", "") + "#todo" },
+	})
 	if v.Form != nil && (len(besides) > 0 || do != "" && do != "perform") {
 		v.Form.Cancel = here
 	}
@@ -279,7 +289,11 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 		if at := t.Enabled.DueBy(); !at.IsZero() && (due.IsZero() || at.Before(due)) {
 			due = at
 		}
-		v.More = append(v.More, x.moreOf(d, t, len(mine) > 1)...)
+		if more := x.moreOf(d, t, len(mine) > 1); v.Form.takes(t.name) {
+			v.Form.addMore(t, x.moreOf(d, t, false))
+		} else {
+			v.More = append(v.More, more...)
+		}
 	}
 	if !due.IsZero() {
 		v.Due = x.dueAt(due)

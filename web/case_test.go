@@ -69,3 +69,92 @@ func TestCaseParts(t *testing.T) {
 		t.Errorf("the part of a case of others: got %d, want 404", got.status)
 	}
 }
+
+// TestCaseFiles: a file is attached to a case by its page, once however often it is sent,
+// and listed; without a file, and to a case of others, nothing is attached.
+func TestCaseFiles(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	if got := b.get(t, "/cases/17?do=attach").body; !strings.Contains(got, `enctype="multipart/form-data"`) || !strings.Contains(got, "/attachfs/17/FILE") {
+		t.Error("the form that attaches a file, or its curl line, is missing")
+	}
+	got := b.post(t, "/cases/17", "do", "attach")
+	if got.status != 422 || textOf(got.body, "attach-attachmentUUID-fault") == "" {
+		t.Errorf("without a file: got %d %s", got.status, textOf(got.body, "main"))
+	}
+	for _, test := range []struct {
+		by   *browser
+		want int
+	}{{g.browse(t, "sam"), 404}, {b, 303}, {b, 303}} {
+		got := test.by.postFile(t, "/cases/17", "offer & price.txt", []byte("1,240\n"), []string{"do", "attach", "key", "once"})
+		if got.status != test.want {
+			t.Errorf("attached: got %d %s, want %d", got.status, textOf(got.body, "main"), test.want)
+		}
+	}
+	if got := textOf(b.get(t, "/cases/17").body, "messages"); strings.Count(got, "offer & price.txt") != 1 || !strings.Contains(got, "6 bytes") {
+		t.Errorf("the files are %q", got)
+	}
+}
+
+// TestWatchFromCase: the head of a case has its route watched, and no longer; what is
+// watched besides stays.
+func TestWatchFromCase(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.must(t, "ann", 200, "PUT", "/dav/Account/me.json", `{"watch": ["bug"]}`)
+	b := g.browse(t, "ann")
+	for _, test := range []struct{ do, button, stored string }{
+		{"watch", "Watched", `"watch": ["bug", "expense"]`},
+		{"watch", "Watched", `"watch": ["bug", "expense"]`},
+		{"unwatch", "Watch", `"watch": ["bug"]`},
+	} {
+		if got := b.post(t, "/cases/17", "do", test.do); got.status != 303 {
+			t.Errorf("%s: got %d %s", test.do, got.status, textOf(got.body, "main"))
+		}
+		if got := b.get(t, "/cases/17").body; !strings.Contains(got, test.button+"</button>") {
+			t.Errorf("after %s the button does not say %q", test.do, test.button)
+		}
+		if got := g.must(t, "ann", 200, "GET", "/dav/Account/me.json", "").body; !strings.Contains(got, test.stored) {
+			t.Errorf("after %s: %s lacks %s", test.do, got, test.stored)
+		}
+	}
+	if got := g.browse(t, "sam").post(t, "/cases/17", "do", "watch"); got.status != 404 {
+		t.Errorf("from a case of others: got %d, want 404", got.status)
+	}
+}
+
+// TestWhatActionsAsk: what one action asks for is marked as its own, so that it shows with
+// it alone, and is not sent to the drive with another.
+func TestWhatActionsAsk(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	page := b.get(t, "/cases/17").body
+	for _, want := range []string{`<fieldset class="f of-1"><legend class="label">Resolution of Refuse`, `<span class="of-1">Refuse</span>`, `<span class="of-2">Approve</span>`, `class="b quiet of-2" href="/cases/17?do=accept&amp;open=approve#todo" aria-label="Accept for me Approve">`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the form lacks %s", want)
+		}
+	}
+	if got := b.post(t, "/cases/17", "do", "perform", "action", "approve", "resolution", "private", "x.amount", "9"); got.status != 303 {
+		t.Errorf("approved with what refusing asks for: got %d %s", got.status, textOf(got.body, "main"))
+	}
+	if got := g.must(t, "ann", 200, "GET", "/dav/Workflow/Cases/17.json", "").body; !strings.Contains(got, `"amount": 1240`) {
+		t.Errorf("a field of another action was sent: %s", got)
+	}
+}
+
+// TestNamesInLog: the log of a case has people's names, not those of their log-ins.
+func TestNamesInLog(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.must(t, "ann", 204, "PUT", "/dav/Workflow/Cases/20/Actions/write.json", `{"do": "delegate", "to": "cy"}`)
+	got := textOf(g.browse(t, "ann").get(t, "/cases/20").body, "log")
+	if !strings.Contains(got, "delegated Write to Cy Tanaka") {
+		t.Errorf("the log says %q", got)
+	}
+}

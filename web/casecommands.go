@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,7 +82,7 @@ func numberOr(text string) []byte {
 }
 
 func isCaseCommand(do string) bool {
-	if do == "timer" {
+	if slices.Contains([]string{"timer", "attach", "watch", "unwatch"}, do) {
 		return true
 	}
 	for _, c := range caseCommands() {
@@ -94,7 +95,7 @@ func isCaseCommand(do string) bool {
 
 // caseForms are the forms of a case: those of its tasks, and of the case itself.
 func caseForms() map[string]form {
-	out := map[string]form{"timer": setTimer}
+	out := map[string]form{"timer": setTimer, "attach": attachFile, "watch": watchCase(true), "unwatch": watchCase(false)}
 	for do, f := range taskForms() {
 		if do != "several" {
 			out[do] = ofThisCase(f)

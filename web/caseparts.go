@@ -71,7 +71,7 @@ func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 
 // logLine returns an entry of the log as a line.
 func (x caseDrawing) logLine(e *machine.LogEntry, r *route.Route) logLine {
-	l := logLine{What: e.Text, Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: deref(e.Comment), Resolution: deref(e.Resolution)}
+	l := logLine{What: machine.LogWords(e, x.partyText), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: deref(e.Comment), Resolution: deref(e.Resolution)}
 	if actor := deref(e.Actor); actor != "" && actor != "timer" {
 		l.Who = x.Queries.Person(actor).Shown()
 		if behalf := deref(e.OnBehalfOf); behalf != "" {

@@ -113,6 +113,14 @@ func (q queries) Contexts(by identity.Principal) (out []string) {
 	return out
 }
 
+// Watched implements PeopleQueries.
+func (q queries) Watched(by identity.Principal) []string {
+	if p := q.engine.Accounts.Table().ByID(by.ID); p != nil {
+		return p.Watch
+	}
+	return nil
+}
+
 // InContext implements PeopleQueries.
 func (q queries) InContext(by identity.Principal, name string) func(identity.ID) bool {
 	switch name {

@@ -57,19 +57,25 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-// startWith sends the form that starts a case of bug with a file, and fields after it.
+// startWith sends the form that starts a case of expense with a file, and fields around it.
 func (b *browser) startWith(t *testing.T, name string, content []byte, fields ...string) *answer {
+	t.Helper()
+	return b.postFile(t, "/routes/expense/start", name, content, fields, "priority", "3")
+}
+
+// postFile sends a form with fields, a file, and fields after it.
+func (b *browser) postFile(t *testing.T, path, name string, content []byte, fields []string, after ...string) *answer {
 	t.Helper()
 	var body bytes.Buffer
 	m := multipart.NewWriter(&body)
-	write := func(name, value string) {
-		if err := m.WriteField(name, value); err != nil {
-			t.Fatal(err)
+	write := func(fields []string) {
+		for i := 0; i+1 < len(fields); i += 2 {
+			if err := m.WriteField(fields[i], fields[i+1]); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	for i := 0; i+1 < len(fields); i += 2 {
-		write(fields[i], fields[i+1])
-	}
+	write(fields)
 	part, err := m.CreateFormFile(inputField, name)
 	if err != nil {
 		t.Fatal(err)
@@ -77,11 +83,11 @@ func (b *browser) startWith(t *testing.T, name string, content []byte, fields ..
 	if _, err := part.Write(content); err != nil {
 		t.Fatal(err)
 	}
-	write("priority", "3")
+	write(after)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "POST", b.rig.http.URL+"/routes/expense/start", &body)
+	r, err := http.NewRequestWithContext(t.Context(), "POST", b.rig.http.URL+path, &body)
 	if err != nil {
 		t.Fatal(err)
 	}

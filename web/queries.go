@@ -41,6 +41,8 @@ type PeopleQueries interface {
 	// InContext returns what reports whether something belongs to the context: a
 	// name, an id, or "mine". It is nil of "".
 	InContext(by identity.Principal, name string) func(identity.ID) bool
+	// Watched returns the names of the routes that by watches.
+	Watched(by identity.Principal) []string
 	// TeamsLed returns the names of the teams whose open tasks by is shown.
 	TeamsLed(by identity.Principal) []string
 	// Sessions returns the sessions of by; token is that of the one that asks.

@@ -26,7 +26,9 @@ type startView struct {
 // startPage is the page that starts a case, with a file or without one.
 func startPage() page {
 	g := page{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}}
-	g.post = func(x *visit) error { return takeStart(x, g) }
+	g.post = func(x *visit) error {
+		return takeFile(x, g, fileTaker{attachRequest, "is not stored, and no case is started."})
+	}
 	return g
 }
 

@@ -45,9 +45,14 @@ func (x *visit) inputFile() *fileField {
 	return f
 }
 
-// takeStart takes the form that starts a case: with a file, which becomes an attachment
-// first, or without one.
-func takeStart(x *visit, g page) error {
+// fileTaker says what becomes of a file that is sent with a form.
+type fileTaker struct {
+	request func(name string) driveRequest // stores it
+	lost    string                         // what is said of it if it cannot be stored
+}
+
+// takeFile takes a form with a file, which becomes an attachment first, or without one.
+func takeFile(x *visit, g page, taker fileTaker) error {
 	kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
 		return x.submit(x, g)
@@ -59,7 +64,7 @@ func takeStart(x *visit, g page) error {
 	if err != nil {
 		return &errs.Error{Kind: errs.BadParameter, Detail: "The form cannot be read.", Err: err}
 	}
-	s := &startForm{visit: x, fields: url.Values{}, left: mostForm}
+	s := &startForm{visit: x, taker: taker, fields: url.Values{}, left: mostForm}
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -82,6 +87,7 @@ func takeStart(x *visit, g page) error {
 // startForm is a form with a file on its way.
 type startForm struct {
 	*visit
+	taker  fileTaker
 	fields url.Values
 	left   int64    // how many bytes of fields are still taken
 	failed *refusal // why the file is not stored
@@ -112,7 +118,7 @@ func (s *startForm) attach(part *multipart.Part) error {
 	if s.failed != nil {
 		return nil
 	}
-	q := attachRequest(part.FileName())
+	q := s.taker.request(part.FileName())
 	if kind := part.Header.Get("Content-Type"); kind != "" && kind != "application/octet-stream" {
 		q.Header = append(q.Header, [2]string{"Content-Type", kind})
 	}
@@ -125,7 +131,7 @@ func (s *startForm) attach(part *multipart.Part) error {
 	}
 	if a.status >= http.StatusBadRequest {
 		s.failed = readRefusal(a)
-		s.failed.Detail = part.FileName() + " is not stored, and no case is started. " + s.failed.Detail
+		s.failed.Detail = part.FileName() + " " + s.taker.lost + " " + s.failed.Detail
 		return nil
 	}
 	s.fields.Set(inputField, path.Base(a.header.Get("Location")))

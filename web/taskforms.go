@@ -51,6 +51,7 @@ func doTask(x *visit, v url.Values) (*act, error) {
 		return nil, errs.New(errs.BadParameter, "The form names no action.")
 	}
 	dropResolution(views[0], v)
+	dropFields(views[0], v)
 	return &act{
 		requests: []driveRequest{taskRequest(v, fieldsFor(views[0], v.Get("action")))},
 		done:     func(answers []*driveAnswer) notice { return x.taskDrawing().saidOf(views[0], v, answers[0]) },
@@ -63,6 +64,21 @@ func dropResolution(view *engine.CaseView, v url.Values) {
 	i := view.Route.Action(v.Get("action"))
 	if i < 0 || i >= len(view.Route.Actions) || len(view.Route.Actions[i].Resolutions) == 0 {
 		v.Del("resolution")
+	}
+}
+
+// dropFields removes what was written into the fields of another action of the same form.
+func dropFields(view *engine.CaseView, v url.Values) {
+	asked := map[string]bool{}
+	for _, f := range fieldsFor(view, v.Get("action")) {
+		asked[f.Name] = true
+	}
+	for i := range view.Route.Actions {
+		for _, f := range fieldsOf(view.Route.Actions[i].Form, nil) {
+			if !asked[f.Name] {
+				v.Del(f.Name)
+			}
+		}
 	}
 }
 

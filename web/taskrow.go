@@ -126,8 +126,10 @@ func (x taskDrawing) taskRow(v *tasksView, s sorted, view *engine.CaseView) *tas
 	x.addButtons(v, row, view, mine)
 	caseID, action, _ := strings.Cut(cmp.Or(x.sentTask(), x.query.Get("open")), ".")
 	if caseID == strconv.FormatInt(row.ID, 10) {
+		open := func(id, action string) string { return x.with("open", id+"."+action, "do", "") + "#t" + id }
 		row.Form = x.actionForm(view, mine, formOptions{
 			prefix: "t" + caseID + "-", chosen: action, do: cmp.Or(x.sentDo(), x.query.Get("do")), post: x.with("open", "", "do", ""), cancel: row.Close, list: v.List,
+			open: func(action string) string { return open(caseID, action) },
 		})
 	}
 	return row
