@@ -190,12 +190,7 @@ func (c *conn) Queue(of driver.Stmt, args []driver.NamedValue) error {
 // bind returns the statement with its values, as it is sent.
 func (s *stmt) bind(args []driver.NamedValue) (p pending, err error) {
 	p = pending{query: s.query, of: s}
-	if p.values, p.formats, p.types, err = encode(args); err != nil || s.c.pooled {
-		return p, err
-	}
-	if p.variant, err = s.variant(p.types); err != nil {
-		err = s.c.failed(err)
-	}
+	p.values, p.formats, p.types, err = encode(args)
 	return p, err
 }
 
@@ -245,6 +240,9 @@ func (c *conn) Ask(questions []relational.Question) ([]driver.Rows, error) {
 // send sends statements together, and returns their results. The first of them are those that
 // waited.
 func (c *conn) send(all []pending, waited int) ([]*pgconn.Result, error) {
+	if err := c.prepare(all); err != nil {
+		return nil, c.failed(err)
+	}
 	var batch pgconn.Batch
 	for i := range all {
 		all[i].add(&batch)
@@ -301,8 +299,8 @@ func (s *stmt) run(args []driver.NamedValue) (*variant, *pgconn.Result, error) {
 // describe returns how the rows of a result of the statement are read: as it was prepared, or
 // as the result tells.
 func (p *pending) describe(result *pgconn.Result) *variant {
-	if p.variant != nil {
-		return p.variant
+	if v := p.of.variant(p.types); v != nil {
+		return v
 	}
 	v := &variant{fields: result.FieldDescriptions}
 	for _, f := range v.fields {
@@ -312,8 +310,8 @@ func (p *pending) describe(result *pgconn.Result) *variant {
 	return v
 }
 
-// variant returns the statement as it is prepared for values of the types.
-func (s *stmt) variant(types []uint32) (*variant, error) {
+// variant returns the statement as it is prepared for values of the types, nil if it is not.
+func (s *stmt) variant(types []uint32) *variant {
 next:
 	for _, v := range s.variants {
 		for i := range types {
@@ -321,21 +319,70 @@ next:
 				continue next
 			}
 		}
-		return v, nil
+		return v
 	}
-	s.c.names++
-	name := "s" + strconv.Itoa(s.c.names)
-	description, err := s.c.pg.Prepare(context.Background(), name, s.query, types)
+	return nil
+}
+
+// prepare prepares the statements that are to be sent and are not prepared for the types of their
+// values, in one round trip.
+func (c *conn) prepare(all []pending) error {
+	if c.pooled {
+		return nil
+	}
+	var fresh []*pending
+	for i := range all {
+		p := &all[i]
+		if p.of == nil {
+			continue
+		}
+		if p.variant = p.of.variant(p.types); p.variant != nil {
+			continue
+		}
+		c.names++
+		p.variant = &variant{types: p.types, name: "s" + strconv.Itoa(c.names)}
+		p.of.variants = append(p.of.variants, p.variant)
+		fresh = append(fresh, p)
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	err := c.prepareAll(fresh)
 	if err != nil {
-		return nil, err
+		for _, p := range fresh {
+			p.of.variants = slices.DeleteFunc(p.of.variants, func(v *variant) bool { return v == p.variant })
+		}
 	}
-	v := &variant{types: description.ParamOIDs, name: name, fields: description.Fields}
-	for _, f := range description.Fields {
-		v.columns = append(v.columns, f.Name)
-		v.formats = append(v.formats, formatOf(f.DataTypeOID))
+	return err
+}
+
+func (c *conn) prepareAll(fresh []*pending) error {
+	pipeline := c.pg.StartPipeline(context.Background())
+	for _, p := range fresh {
+		pipeline.SendPrepare(p.variant.name, p.query, p.types)
 	}
-	s.variants = append(s.variants, v)
-	return v, nil
+	err := pipeline.Sync()
+	for i := 0; i < len(fresh) && err == nil; i++ {
+		var result any
+		if result, err = pipeline.GetResults(); err != nil {
+			break
+		}
+		description, ok := result.(*pgconn.StatementDescription)
+		if !ok {
+			err = fmt.Errorf("a statement that is prepared yields a %T", result)
+			break
+		}
+		v := fresh[i].variant
+		v.types, v.fields = description.ParamOIDs, description.Fields
+		for _, f := range description.Fields {
+			v.columns = append(v.columns, f.Name)
+			v.formats = append(v.formats, formatOf(f.DataTypeOID))
+		}
+	}
+	if closeErr := pipeline.Close(); err == nil {
+		err = closeErr
+	}
+	return err
 }
 
 // failed looks whether an error means that the database is lost to this node.
