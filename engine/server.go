@@ -31,6 +31,7 @@ type ServerPart string
 
 // The parts of the server.
 const (
+	ServerAudit       ServerPart = "audit"
 	ServerBackup      ServerPart = "backup"
 	ServerCertificate ServerPart = "certificate"
 	ServerContents    ServerPart = "contents"
@@ -41,11 +42,13 @@ const (
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerSettings}
+	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerSettings}
 }
 
 func (p ServerPart) subject() *notice.Server {
 	switch p {
+	case ServerAudit:
+		return &notice.Server{Name: string(p), Title: "the audit log", Hint: "Somebody or something has changed it after it was written. flowdrive audit verify says the same; a backup has it as it was. Look who can write to the database, and at the disk.", Over: "The whole audit log is as it was written"}
 	case ServerBackup:
 		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand.", Over: "A backup has been made, and is complete"}
 	case ServerCertificate:

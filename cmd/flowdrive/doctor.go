@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/attach/bucket"
+	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/signon"
 	"flowdrive/notify"
@@ -39,7 +40,7 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether the server has what it needs",
-		Long: "Looks at the settings, the data folder, the database, the disk, the clock, the time\n" +
+		Long: "Looks at the settings, the data folder, the database, the audit log, the disk, the clock, the time\n" +
 			"zones, the certificate, the mail server, whether an administrator is told of failures, the\n" +
 			"public address and the backups, and prints a line for each: \"ok\", \"fix\" with what to\n" +
 			"do, or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
@@ -75,6 +76,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		{"database", d.database},
 		{"contents", d.contents},
 		{"server", d.server},
+		{"audit log", d.auditLog},
 		{"disk", d.room},
 		{"clock", d.clock},
 		{"time zones", d.zones},
@@ -190,6 +192,30 @@ func (d *doctor) server(ctx context.Context) (string, error) {
 		return "", advice{errors.New("it is not running")}
 	}
 	return "is running and ready", askHealth(ctx, d.settings.data)
+}
+
+// auditLog asks the running server whether the audit log is as it was written: it verifies
+// it by itself. Without one it is read here.
+func (d *doctor) auditLog(ctx context.Context) (string, error) {
+	var status struct {
+		Troubles []struct{ Part, Text string } `json:"troubles"`
+	}
+	if err := newClient(d.settings.data).get(ctx, "/dav/Admin/Status.json", &status); err == nil {
+		for _, trouble := range status.Troubles {
+			if trouble.Part == string(engine.ServerAudit) {
+				return "", fmt.Errorf("it is not as it was written: %s; look who can write to the database; a backup has it as it was", trouble.Text)
+			}
+		}
+		return "the server has found nothing wrong with it", nil
+	}
+	if d.settings.database.address != "" {
+		return "", advice{errors.New("the active node verifies it; flowdrive audit verify --db does it from here")}
+	}
+	err := verifyAudit(ctx, filepath.Join(d.settings.data, databaseName), nil, io.Discard)
+	if errors.Is(err, errNotVerified) {
+		return "", advice{err}
+	}
+	return "is as it was written", err
 }
 
 func (d *doctor) room(context.Context) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"flowdrive/engine"
 	"flowdrive/store"
 )
 
@@ -24,6 +25,7 @@ const (
 // is asked, so that a server nobody monitors does nothing for it.
 type figures struct {
 	count func(context.Context) (*store.Figures, time.Time, error)
+	wrong func(context.Context) (map[engine.ServerPart]bool, error)
 	now   func() time.Time
 	log   zerolog.Logger
 	files map[string]string // paths of files by what they are
@@ -39,7 +41,7 @@ var _ prometheus.Collector = (*figures)(nil)
 func newFigures(a *app) *figures {
 	database := filepath.Join(a.settings.data, databaseName)
 	return &figures{
-		count: a.engine.Figures, now: time.Now, log: a.log,
+		count: a.engine.Figures, wrong: a.engine.Server.Wrong, now: time.Now, log: a.log,
 		files: map[string]string{"database": database, "log": database + "-wal"},
 	}
 }
@@ -57,6 +59,7 @@ var (
 	figureLate        = describe("schedule_late_entries", "Schedule entries whose instant is past and has not been fired.")
 	figureBehind      = describe("sweeper_behind_seconds", "For how long the first thing has been due that the server has to do by itself, 0 for nothing.")
 	figureHolds       = describe("holds", "Holds, which keep cases from starting.")
+	figureWrong       = describe("server_trouble", "1 if something is wrong with a part of the server, of which administrators are told.", "part")
 	figureStored      = describe("stored_bytes", "Bytes that users have stored, as quotas count them.")
 	figureFiles       = describe("database_bytes", "Size of the files of the database.", "file")
 )
@@ -64,7 +67,7 @@ var (
 // Describe implements prometheus.Collector.
 func (f *figures) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		figureCases, figureTaskCases, figurePending, figureOldest, figureUndelivered, figureHolds, figureLate, figureBehind, figureStored, figureFiles,
+		figureCases, figureTaskCases, figurePending, figureOldest, figureUndelivered, figureHolds, figureLate, figureBehind, figureWrong, figureStored, figureFiles,
 	} {
 		to <- d
 	}
@@ -101,6 +104,24 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 	tell(figureLate, float64(read.Late))
 	tell(figureBehind, age(read.Due, now))
 	tell(figureStored, float64(read.Stored))
+	f.wrongParts(tell)
+}
+
+// wrongParts tells with which parts of the server something is wrong.
+func (f *figures) wrongParts(tell func(d *prometheus.Desc, value float64, labels ...string)) {
+	ctx, cancel := context.WithTimeout(context.Background(), figuresWait)
+	defer cancel()
+	wrong, err := f.wrong(ctx)
+	if err != nil {
+		f.log.Warn().Err(err).Msg("metrics: could not look what is wrong with the server")
+	}
+	for part, is := range wrong {
+		value := 0.0
+		if is {
+			value = 1
+		}
+		tell(figureWrong, value, string(part))
+	}
 }
 
 // age returns the seconds since an instant, 0 if it is not past or not set.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/server"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // parts says how the parts of the server are of which people would not notice at once
 // that they do not work: what is due, what goes out, and backups.
-func (a *app) parts(context.Context) []server.Part {
+func (a *app) parts(ctx context.Context) []server.Part {
 	late := func(since, now time.Time, most time.Duration, what string) string {
 		if since.IsZero() || now.Sub(since) <= most {
 			return ""
@@ -32,7 +33,13 @@ func (a *app) parts(context.Context) []server.Part {
 	if wrong := a.disk.wrong.Load(); wrong != nil {
 		disk = *wrong
 	}
-	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}}
+	audit := ""
+	if wrong, err := a.engine.Server.Wrong(ctx); err != nil {
+		audit = "nobody knows: the database does not answer"
+	} else if wrong[engine.ServerAudit] {
+		audit = "it is not as it was written"
+	}
+	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}}
 }
 
 // says says what is wrong with the backups, "" for nothing.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -47,7 +48,25 @@ type Report struct {
 // known are SHA-256 of lines, by their numbers, that somebody has written down elsewhere.
 // The error is that of reading.
 func Verify(r store.AuditReader, known map[int64][32]byte) (Report, error) {
-	v := &verifier{known: known, ahead: map[int64]place{}}
+	return verify(r, &verifier{known: known, ahead: map[int64]place{}, most: math.MaxInt64})
+}
+
+// VerifyUpTo is Verify beside a server that writes: lines behind head, which was read
+// before, are passed over.
+func VerifyUpTo(r store.AuditReader, head store.AuditHead) (Report, error) {
+	return verify(upTo{r, head}, &verifier{ahead: map[int64]place{}, most: head.Number})
+}
+
+// upTo reads a log that had that head.
+type upTo struct {
+	store.AuditReader
+	head store.AuditHead
+}
+
+// Head implements store.AuditReader.
+func (r upTo) Head() (store.AuditHead, error) { return r.head, nil }
+
+func verify(r store.AuditReader, v *verifier) (Report, error) {
 	days, err := r.Days()
 	if err != nil {
 		return Report{}, err
@@ -89,6 +108,7 @@ const mostAhead = 100_000
 // verifier goes through the lines in the order of their numbers.
 type verifier struct {
 	known      map[int64][32]byte
+	most       int64           // lines with greater numbers are passed over
 	last       place           // the last line of the chain so far
 	doubted    *place          // the line before last, if last does not fit to it
 	ahead      map[int64]place // lines that come later in the chain
@@ -134,6 +154,9 @@ func (v *verifier) line(line []byte, at place) {
 	if l.Number == 0 {
 		v.unnumbered++
 		return
+	}
+	if l.Number > v.most {
+		return // written since
 	}
 	at.number, at.previous, at.sha256 = l.Number, l.Previous, sha256.Sum256(text)
 	if _, twice := v.ahead[at.number]; twice || at.number <= v.last.number {

@@ -19,8 +19,8 @@ type shelf struct {
 }
 
 func (s *shelf) Days() (all []store.AuditDay, err error) {
-	for day := range s.days {
-		all = append(all, store.AuditDay{Day: day})
+	for day, lines := range s.days {
+		all = append(all, store.AuditDay{Day: day, Size: int64(len(strings.Join(lines, "")))})
 	}
 	slices.SortFunc(all, func(a, b store.AuditDay) int { return int(a.Day - b.Day) })
 	return all, nil
@@ -134,5 +134,42 @@ func TestChainIsComparedWithWhatIsKnown(t *testing.T) {
 	}
 	if report, err := Verify(&shelf{}, known); err != nil || !strings.HasSuffix(report.Broken, "is not there: the log ends with line 0") {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// TestNewestLines: the newest lines are looked at by themselves, and a log to which lines
+// are added meanwhile is verified as far as it went.
+func TestNewestLines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		change func(*shelf)
+		want   bool
+	}{
+		{"nothing", func(*shelf) {}, true},
+		{"no lines at all", func(s *shelf) { *s = shelf{} }, true},
+		{"the last line", func(s *shelf) { s.days[3][0] = strings.Replace(s.days[3][0], "u9", "x9", 1) }, false},
+		{"the last is taken out", func(s *shelf) { delete(s.days, 3) }, false},
+		{"no head", func(s *shelf) { s.lost = true }, false},
+		{"a line before the last", func(s *shelf) {
+			s.write(3, "u10")
+			s.days[3][0] = strings.Replace(s.days[3][0], "u9", "x9", 1)
+		}, false},
+	} {
+		s := newShelf()
+		test.change(s)
+		if got, err := FitsNewest(s); err != nil || got != test.want {
+			t.Errorf("%s: %v, %v", test.name, got, err)
+		}
+	}
+	s := newShelf()
+	head := s.head
+	s.write(3, "later")
+	if report, err := VerifyUpTo(s, head); err != nil || report.Broken != "" || report.Lines != 9 {
+		t.Errorf("with a later line: %+v, %v", report, err)
+	}
+	s.days[2][0] = strings.Replace(s.days[2][0], "u4", "x4", 1)
+	if report, err := VerifyUpTo(s, head); err != nil || !strings.HasPrefix(report.Broken, "line 4 ") {
+		t.Errorf("with a later line and a broken one: %+v, %v", report, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"flowdrive/attach"
 	"flowdrive/engine"
+	"flowdrive/engine/audit"
 	"flowdrive/internal/errs"
 	"flowdrive/schedule"
 	"flowdrive/store"
@@ -26,7 +27,7 @@ import (
 
 // Finding is something that is not as it should be.
 type Finding struct {
-	Kind string // database, row, content, orphan, case, entry, message, document or scratch
+	Kind string // database, row, content, orphan, case, entry, message, document, scratch or audit
 	ID   string
 	Path string // on the drive, else below the data folder
 	Text string
@@ -81,7 +82,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	k := &checker{Config: c, ctx: ctx.Err, source: source}
-	for _, part := range []func() error{k.structure, k.inline, k.cases, k.entries, k.contents, func() error { return k.orphans(ctx) }} {
+	for _, part := range []func() error{k.structure, k.inline, k.cases, k.entries, k.contents, k.audit, func() error { return k.orphans(ctx) }} {
 		if err := k.noteDamage(part()); err != nil {
 			return err
 		}
@@ -140,6 +141,15 @@ func (k *checker) noteDamage(err error) error {
 	}
 	k.broken = true
 	return k.Report(damagedDatabase(err))
+}
+
+// audit checks whether the audit log is as it was written.
+func (k *checker) audit() error {
+	report, err := audit.Verify(k.source.Reader().Audit(), nil)
+	if err != nil || report.Broken == "" {
+		return err
+	}
+	return k.Report(Finding{"audit", "log", "/dav/Admin/Audit/", "it is not as it was written: " + report.Broken})
 }
 
 // structure checks the database as such.
