@@ -11,19 +11,29 @@ import (
 	"flowdrive/route"
 )
 
-// nobodyCan begins the warning of a case that nobody can do a task.
-const nobodyCan = "Nobody can do it: "
+// How the warning of a case begins that nobody can do a task, and that fewer can do it
+// than it needs.
+const (
+	nobodyCan = "Nobody can do it: "
+	tooFewCan = "Its quorum cannot be reached: "
+)
+
+// unstaffed is a task of a case that waits, and how many users can do it, who are too few.
+type unstaffed struct {
+	machine.Unstaffed
+	can int
+}
 
 // warnUnstaffed keeps the warnings of a case in step with who there is: of each task
-// that waits and that no user who may log in can do, there is one
+// that waits and that no user who may log in can do, or too few of them, there is one
 // (docs/contract/engine.md#5-tasks).
 func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	had := slices.ContainsFunc(c.Warnings, isUnstaffed)
-	var missing []machine.Unstaffed
+	var missing []unstaffed
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
-			if !e.hasStaff(c, task) {
-				missing = append(missing, task)
+			if can := e.staff(c, task); can < task.Need {
+				missing = append(missing, unstaffed{task, can})
 			}
 		}
 	}
@@ -33,39 +43,49 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	before := c.Warnings
 	c.Warnings = nil
 	for _, w := range before {
-		if !isUnstaffed(w) || slices.ContainsFunc(missing, func(m machine.Unstaffed) bool { return m.Number == w.Enablement }) {
-			c.Warnings = append(c.Warnings, w)
+		at := slices.IndexFunc(missing, func(m unstaffed) bool { return m.Number == w.Enablement })
+		switch {
+		case !isUnstaffed(w):
+		case at < 0:
+			continue
+		default:
+			w.Text = missing[at].text() // there may be others by now
 		}
+		c.Warnings = append(c.Warnings, w)
 	}
 	for _, m := range missing {
 		if !slices.ContainsFunc(c.Warnings, func(w machine.Warning) bool { return isUnstaffed(w) && w.Enablement == m.Number }) {
-			c.Warnings = append(c.Warnings, machine.Warning{Timer: m.Action, Time: c.Modified, Enablement: m.Number, Text: nobodyCan + m.Title + fewer(m)})
+			c.Warnings = append(c.Warnings, machine.Warning{Timer: m.Action, Time: c.Modified, Enablement: m.Number, Text: m.text()})
 		}
 	}
 }
 
-// fewer says of a task why there are too few who can do it, if that is not that its
+// text says it, and of a task why there are too few who can do it, if that is not that its
 // role has nobody.
-func fewer(task machine.Unstaffed) (why string) {
-	if task.Need >= 2 {
-		why = fmt.Sprintf(" (it needs %d, and there are fewer)", task.Need)
+func (u *unstaffed) text() string {
+	text := nobodyCan + u.Title
+	switch {
+	case u.Need >= 2 && u.can > 0:
+		text = fmt.Sprintf("%s%s (it needs %d, and only %d can do it)", tooFewCan, u.Title, u.Need, u.can)
+	case u.Need >= 2:
+		text += fmt.Sprintf(" (it needs %d)", u.Need)
 	}
-	if len(task.Barred) > 0 {
-		why += fmt.Sprintf(" (not by %s, for what they have performed before)", strings.Join(task.Barred, ", "))
+	if len(u.Barred) > 0 {
+		text += fmt.Sprintf(" (not by %s, for what they have performed before)", strings.Join(u.Barred, ", "))
 	}
-	return why
+	return text
 }
 
-// hasStaff reports whether the parties have as many users who may log in as the task
-// needs. Who may not perform it does not count.
-func (e *decider) hasStaff(c *machine.Case, task machine.Unstaffed) bool {
+// staff returns how many users who may log in the parties have, or as many as the task
+// needs if that is enough to know. Who may not perform it does not count.
+func (e *decider) staff(c *machine.Case, task machine.Unstaffed) int {
 	var users []string
 	for _, party := range task.Parties {
 		list := []string{party}
 		switch party {
 		case string(identity.Everyone), machine.PartyAdmins: // the administrators of the server are among these
 			if len(task.Barred) == 0 {
-				return true
+				return task.Need
 			}
 			if party == machine.PartyAdmins {
 				list = e.allAdmins(c.RouteID)
@@ -81,7 +101,7 @@ func (e *decider) hasStaff(c *machine.Case, task machine.Unstaffed) bool {
 	users = slices.DeleteFunc(slices.Compact(users), func(user string) bool {
 		return slices.ContainsFunc(task.Without, func(name string) bool { return identity.Fold(name) == identity.Fold(user) })
 	})
-	return len(users) >= task.Need
+	return len(users)
 }
 
 // allAdmins returns the parties that administer a route, those who administer the
@@ -96,13 +116,18 @@ func (e *decider) allAdmins(routeID int64) []string {
 	return parties
 }
 
-func isUnstaffed(w machine.Warning) bool { return strings.HasPrefix(w.Text, nobodyCan) }
+func isUnstaffed(w machine.Warning) bool {
+	return strings.HasPrefix(w.Text, nobodyCan) || strings.HasPrefix(w.Text, tooFewCan)
+}
 
 // unstaffedSince returns the tasks that nobody can do since the change.
 func (c *caseChange) unstaffedSince() (out []named) {
 	for _, w := range c.after.Warnings {
 		if isUnstaffed(w) && (c.was == nil || !slices.ContainsFunc(c.was.Warnings, sameTask(w))) {
 			text := "No user who may log in can do this task. Give its role to somebody else, or somebody else to its team."
+			if strings.HasPrefix(w.Text, tooFewCan) {
+				text = "Fewer users who may log in can do this task than it needs. Give its role to further users, or further users to its team."
+			}
 			out = append(out, named{unstaffedName(w), trouble{What: notice.WhatUnstaffed, Word: w.Text, Text: text, Task: w.Timer}})
 		}
 	}
@@ -132,7 +157,7 @@ func unstaffedName(w machine.Warning) string {
 func (e *decider) stillUnstaffed(c *caseChange, name string) bool {
 	for _, task := range machine.StaffedTasks(c.after, c.route) {
 		if fmt.Sprintf("%s %d", task.Action, task.Number) == name {
-			return c.after.Life != machine.Active || !e.hasStaff(c.after, task)
+			return c.after.Life != machine.Active || e.staff(c.after, task) < task.Need
 		}
 	}
 	return false

@@ -49,7 +49,7 @@ type disk struct {
 const (
 	diskFull     = "The server's disk is full."
 	diskReadOnly = "The server's disk is read-only."
-	toldFull     = "it is full; nothing is stored until there is room"
+	toldFull     = "it is full; what users want to store is refused until there is room, and cases and schedule entries go on only while the room that is kept for them lasts"
 	toldReadOnly = "it is read-only; nothing is stored until that is mended"
 )
 
@@ -139,7 +139,7 @@ func (d *disk) note(wrong string, now time.Time) {
 		return
 	}
 	d.logged = now
-	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: nothing is stored until that is mended; things can be read and deleted")
+	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: what users want to store is refused until that is mended; things can be read and deleted")
 }
 
 // makeReserve makes the reserve. It does no harm if that fails: there is less room for

@@ -234,7 +234,7 @@ func (d *doctor) room(context.Context) (string, error) {
 		return "", fmt.Errorf("the file system of %s is read-only; mount it for writing", path)
 	}
 	if free < littleRoom {
-		return "", fmt.Errorf("%d MiB are free; make room: below %d KiB nothing is stored any more", free>>20, lowSpace>>10)
+		return "", fmt.Errorf("%d MiB are free; make room: below %d KiB what users want to store is refused", free>>20, lowSpace>>10)
 	}
 	return fmt.Sprintf("%d GiB are free", free>>30), nil
 }

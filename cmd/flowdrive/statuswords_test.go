@@ -115,9 +115,9 @@ actions:
 		few := s.started(`{"route": "two", "roles": {}}`)
 		s.says("sam", "cases/"+few+".txt", "!Nobody can do it")
 		s.must("PUT", "/dav/Workflow/Cases/"+few+".json", `{"roles": {"reviewer": ["ann"]}}`)
-		s.says("sam", "cases/"+few+".txt", "Nobody can do it: sign (it needs 2, and there are fewer)")
+		s.says("sam", "cases/"+few+".txt", "!Nobody can do it", "Its quorum cannot be reached: sign (it needs 2, and only 1 can do it)")
 		s.must("PUT", "/dav/Workflow/Cases/"+few+".json", `{"roles": {"reviewer": ["ann", "sam"]}}`)
-		s.says("sam", "cases/"+few+".txt", "!Nobody can do it")
+		s.says("sam", "cases/"+few+".txt", "!Nobody can do it", "!Its quorum cannot be reached")
 	})
 }
 

@@ -300,6 +300,7 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 	d.add(entry)
 	if to == Canceled {
 		d.deliveries().stopCommands("")
+		d.deliveries().dropFailed()
 	}
 }
 

@@ -316,6 +316,19 @@ func (d deliveries) stopCommands(action string) {
 	}
 }
 
+// dropFailed gives up what has failed for good, because the case is canceled: nobody
+// waits for it any more.
+func (d deliveries) dropFailed() {
+	for at := len(d.c.Outbox) - 1; at >= 0; at-- {
+		o := d.c.Outbox[at]
+		if !o.Failed {
+			continue
+		}
+		d.end(at, EndCanceled)
+		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Given up with the case: %s of %s", o.Verb, o.Source)})
+	}
+}
+
 // commands returns the places of the commands that have not ended: of an action, or of
 // one delivery by its name; all with "".
 func (d deliveries) commands(name string) (places []int) {

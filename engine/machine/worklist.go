@@ -118,9 +118,9 @@ func (c *Case) watched(e *Enabled) (on Lists) {
 }
 
 // warnsOfItself reports whether the case has warnings that are not those of a task,
-// and may still be helped. A suspended case is on no list.
+// and may still be helped. A suspended case is on no list, nor is a canceled one.
 func (c *Case) warnsOfItself() bool {
-	return (!c.Life.Ended() || c.Life == Failed || len(LateDeliveries(c)) > 0) && !c.suspended() && c.warned(0)
+	return c.Life != Canceled && (!c.Life.Ended() || c.Life == Failed || len(LateDeliveries(c)) > 0) && !c.suspended() && c.warned(0)
 }
 
 // undone returns what has failed in a case and is not enabled, for administrators of

@@ -103,7 +103,11 @@ func (t *Trouble) over(title string) string {
 	case t.What == WhatOverdue:
 		return "No longer " + lowerFirst(titled(t.Word, title))
 	case t.What == WhatUnstaffed:
-		return strings.Replace(titled(t.Word, title), "Nobody", "Somebody", 1)
+		word := strings.Replace(t.Word, "Nobody", "Somebody", 1)
+		if t.isQuorum() {
+			word, _, _ = strings.Cut(strings.Replace(word, "cannot", "can", 1), " (it needs ")
+		}
+		return titled(word, title)
 	case t.Over == EndPassed:
 		return "No longer failed: " + title
 	case t.What == WhatDelayed:
@@ -119,6 +123,9 @@ func (t *Trouble) over(title string) string {
 	}
 	return "Mended: " + title
 }
+
+// isQuorum reports whether some can do the task of WhatUnstaffed, but too few.
+func (t *Trouble) isQuorum() bool { return strings.Contains(t.Word, "quorum cannot be reached: ") }
 
 // others says which other cases of the schedule entry are still failed, and how they are mended.
 func (t *Trouble) others() string {
@@ -162,6 +169,8 @@ func (t *Trouble) ending() string {
 		return "It has run to its end"
 	case t.What == WhatCondition:
 		return "It could be evaluated"
+	case t.What == WhatUnstaffed && t.isQuorum():
+		return "There are enough users who can do it, or the task is over"
 	case t.What == WhatUnstaffed:
 		return "There is somebody who can do it, or the task is over"
 	}
