@@ -95,14 +95,13 @@ func unit(number, name string) string {
 	return number + name
 }
 
-// zoneOf returns the time zone of --at: that of --zone, else the one that the user has chosen,
-// else UTC.
+// zoneOf returns the time zone of --at: that of --zone, else that of times that the user types.
 func (s *session) zoneOf(ctx context.Context, name, at string) (*time.Location, error) {
 	if at == "" {
 		return time.UTC, nil
 	}
 	if name == "" {
-		return cmp.Or(s.ownZone(ctx), time.UTC), nil
+		return s.typedZone(ctx)
 	}
 	if zone := new(clock.Zones).Zone(name); zone != nil {
 		s.zone, s.zoneAsked = zone, true // it is said in the zone in which it was typed
@@ -135,7 +134,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
 	flags.StringVar(&every, "every", "", "how long it is from one case to the next, as 15m, 1d or PT15M")
 	flags.StringVar(&at, "at", "", "when it starts the only case, or with --every the first, as 2026-12-01 08:00")
-	flags.StringVar(&n.Zone, "zone", "", "the time zone of --cron and --at, as Europe/Berlin (default: yours, as Account/me.json has it, else UTC)")
+	flags.StringVar(&n.Zone, "zone", "", "the time zone of --cron and --at, as Europe/Berlin (default: yours, as Account/me.json has it, else that of the server)")
 	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
 	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
 	flags.StringVar(&file, "file", "", "a file with the entry")
@@ -192,8 +191,12 @@ func (e *Env) scheduleAdd() *cobra.Command {
 
 // newEntry returns the document of an entry that flags describe.
 func (s *session) newEntry(ctx context.Context, n *newEntry, every, at string, settings []string) ([]byte, error) {
-	if own := s.ownZone(ctx); n.Spec != "" && n.Zone == "" && own != nil {
-		n.Zone = own.String()
+	if n.Spec != "" && n.Zone == "" {
+		zone, err := s.typedZone(ctx)
+		if err != nil {
+			return nil, err
+		}
+		n.Zone = zone.String()
 	}
 	zone, err := s.zoneOf(ctx, n.Zone, at)
 	if err == nil {

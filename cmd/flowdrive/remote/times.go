@@ -65,6 +65,32 @@ func (s *session) ownZone(ctx context.Context) *time.Location {
 	return s.zone
 }
 
+// typedZone returns the time zone of times that the user types without one, as the drive reads
+// them: the user's own, else that of the server. They are then also shown in it, unless that is UTC.
+func (s *session) typedZone(ctx context.Context) (*time.Location, error) {
+	if zone := s.ownZone(ctx); zone != nil {
+		return zone, nil
+	}
+	text, err := s.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var overview struct {
+		Timezone string `json:"timezone"`
+	}
+	if err := json.Unmarshal(text, &overview); err != nil {
+		return nil, fmt.Errorf("read the time zone of the server: %w", err)
+	}
+	zone := new(clock.Zones).Zone(overview.Timezone)
+	if zone == nil {
+		return nil, fmt.Errorf("the time zone of the server, %q, is not known on this machine; say --zone", overview.Timezone)
+	}
+	if overview.Timezone != "UTC" { // which servers have that were not told theirs
+		s.zone, s.zoneAsked = zone, true
+	}
+	return zone, nil
+}
+
 // userZone returns the time zone in which the user is shown times: that of me.json, else that of
 // this machine, else UTC.
 func (s *session) userZone(ctx context.Context) *time.Location {
