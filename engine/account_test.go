@@ -254,6 +254,13 @@ func TestAppPasswords(t *testing.T) {
 	w.refused(sam.deleteApp("nothing"), errs.NotFound)
 	w.refused(ann.deleteApp("tablet"), errs.NotFound)
 	w.refused(sam.deleteApp("tablet", onDevice()), errs.NotAllowed)
+	// A device may end itself, and no other.
+	itself := func(req *engine.Request) { req.By.Device, req.By.Label = true, "lost" }
+	try(sam.putApp("lost", `{}`)).must(w, "PUT of an app password")
+	w.refused(sam.deleteApp("tablet", itself), errs.NotAllowed)
+	if err := sam.deleteApp("lost", itself); err != nil {
+		t.Errorf("a device ends itself: %v", err)
+	}
 	w.refused(sam.deleteApp("tablet", ifMatch(`"a0.0"`)), errs.Precondition)
 	uses(true, sam, tablet)
 	if err := sam.deleteApp("TABLET"); err != nil {
@@ -378,10 +385,10 @@ func TestAppPasswordsHaveBounds(t *testing.T) {
 	}
 	uses := func(want bool) {
 		t.Helper()
-		scope, got := w.Accounts.UseAppPassword(sam.id(), made.Secret)
+		one, got := w.Accounts.UseAppPassword(sam.id(), made.Secret)
 		owner, of := w.Accounts.AppPasswordOwner(made.Secret)
-		if got != want || (owner == sam.id()) != want || want && (scope != "/dav/Documents/core" || of != scope) {
-			t.Errorf("it logs in: %t %q, as a token %d %q; want %t", got, scope, owner, of, want)
+		if got != want || (owner == sam.id()) != want || want && (one.Scope != "/dav/Documents/core" || of != one) {
+			t.Errorf("it logs in: %t %v, as a token %d %v; want %t", got, one, owner, of, want)
 		}
 	}
 	uses(true)

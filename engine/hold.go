@@ -214,7 +214,7 @@ func (e *Holds) readHeld(req Request, root document.Value, old, h *store.Hold) {
 		}
 	}
 	if said == "" && (all.Node == nil || all.Node.Kind == document.Null || all.Node.Kind == document.Bool) {
-		route.Fail(errs.CodeRequired, "is required, or group or engine instead: what the hold is for")
+		route.Fail(errs.CodeRequired, "is required, or group or engine instead, which say what the hold is for: {\"engine\": true} holds everything")
 	}
 }
 

@@ -32,14 +32,14 @@ type Accounts interface {
 
 	// UseAppPassword reports whether the secret is an app password of the
 	// user, and notes that it is used. What could be none costs nothing.
-	UseAppPassword(id identity.ID, secret string) (scope identity.Scope, ok bool)
+	UseAppPassword(id identity.ID, secret string) (of identity.AppPassword, ok bool)
 
 	// HasFactor reports whether the user has a second factor.
 	HasFactor(id identity.ID) bool
 
 	// AppPasswordOwner returns whose app password the secret is, and notes that it
 	// is used; 0 if it is nobody's, or its user is disabled.
-	AppPasswordOwner(secret string) (identity.ID, identity.Scope)
+	AppPasswordOwner(secret string) (identity.ID, identity.AppPassword)
 
 	// Principal returns the acting view of the user, or the zero Principal if
 	// there is no such user.
@@ -109,10 +109,10 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 		return identity.Principal{}, errs.New(errs.LogIn, "Log in with your user name and password (Basic, UTF-8), or with an app password (Bearer).")
 	}
 	id, encoded, disabled, known := a.accounts.Account(name)
-	var scope identity.Scope
+	var of identity.AppPassword
 	var device bool
 	if known && !disabled {
-		scope, device = a.accounts.UseAppPassword(id, password)
+		of, device = a.accounts.UseAppPassword(id, password)
 	}
 	switch {
 	case device:
@@ -136,7 +136,7 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 		}
 	}
 	if p := a.accounts.Principal(id); p.ID != 0 {
-		p.Device, p.Scope = device, scope
+		p.Device, p.AppPassword = device, of
 		return p, nil
 	}
 	return identity.Principal{}, errNotLoggedIn()
@@ -145,9 +145,9 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 // authenticateToken returns the principal whose app password the token is.
 // Errors: errs.LogIn if there is none.
 func (a *Authenticator) authenticateToken(token string) (identity.Principal, error) {
-	if id, scope := a.accounts.AppPasswordOwner(token); id != 0 {
+	if id, of := a.accounts.AppPasswordOwner(token); id != 0 {
 		if p := a.accounts.Principal(id); p.ID != 0 {
-			p.Device, p.Scope = true, scope
+			p.Device, p.AppPassword = true, of
 			return p, nil
 		}
 	}
@@ -236,11 +236,7 @@ func errNotLoggedIn() error {
 }
 
 func tooMany(wait time.Duration) error {
-	return &errs.Error{
-		Kind:   errs.TooMany,
-		Detail: "Too many log-ins have failed; try again after the seconds that Retry-After names.",
-		Extra:  map[string]any{ExtraRetryAfter: wholeSeconds(wait)},
-	}
+	return errs.NewTooMany(wait, "Too many log-ins have failed")
 }
 
 // verifyOnce verifies credentials, once for all requests that bring the same

@@ -247,7 +247,7 @@ func (g *guard) retryAfter(t *testing.T, name string, from netip.Addr) time.Dura
 	if e.Kind == errs.LogIn {
 		return 0
 	}
-	seconds, ok := e.Extra[ExtraRetryAfter].(int)
+	seconds, ok := e.Extra[errs.ExtraRetryAfter].(int)
 	if e.Kind != errs.TooMany || !ok || seconds < 1 {
 		t.Fatalf("%s: %v with %v", name, e, e.Extra)
 	}

@@ -63,15 +63,8 @@ func (s *Server) withinRate(x *exchange) error {
 	if wait == 0 {
 		return nil
 	}
-	return &errs.Error{
-		Kind:   errs.TooMany,
-		Detail: "Too many requests have come from " + whose + "; try again after the seconds that Retry-After names.",
-		Extra:  map[string]any{ExtraRetryAfter: wholeSeconds(wait)},
-	}
+	return errs.NewTooMany(wait, "Too many requests have come from "+whose)
 }
-
-// wholeSeconds returns a wait in seconds, at least as long.
-func wholeSeconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
 // rates bounds how often each key may do something.
 type rates[K comparable] struct {

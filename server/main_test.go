@@ -76,15 +76,15 @@ func (a *accounts) Account(name string) (id identity.ID, hash string, disabled, 
 	return u.id, u.hash, u.disabled, ok
 }
 
-func (a *accounts) UseAppPassword(id identity.ID, secret string) (identity.Scope, bool) {
+func (a *accounts) UseAppPassword(id identity.ID, secret string) (identity.AppPassword, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, u := range a.users {
 		if u.id == id && u.app != "" && u.app == secret {
-			return u.scope, true
+			return identity.AppPassword{Scope: u.scope}, true
 		}
 	}
-	return "", false
+	return identity.AppPassword{}, false
 }
 
 func (a *accounts) HasFactor(id identity.ID) bool {
@@ -98,15 +98,15 @@ func (a *accounts) HasFactor(id identity.ID) bool {
 	return false
 }
 
-func (a *accounts) AppPasswordOwner(secret string) (identity.ID, identity.Scope) {
+func (a *accounts) AppPasswordOwner(secret string) (identity.ID, identity.AppPassword) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, u := range a.users {
 		if u.app != "" && u.app == secret && !u.disabled {
-			return u.id, u.scope
+			return u.id, identity.AppPassword{Scope: u.scope}
 		}
 	}
-	return 0, ""
+	return 0, identity.AppPassword{}
 }
 
 func (a *accounts) Principal(id identity.ID) identity.Principal {

@@ -82,13 +82,12 @@ func Status(kind errs.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// The members of errs.Error.Extra that mean something to HTTP. Allow and
-// RetryAfter are members of the problem document as well.
+// The members of errs.Error.Extra that mean something to HTTP, beside errs.ExtraRetryAfter.
+// Allow and that are members of the problem document as well.
 const (
-	ExtraAllow      = "allow"      // []string, the methods of a 405
-	ExtraRetryAfter = "retryAfter" // int, seconds until a 429 or 503 may have passed
-	ExtraCondition  = "condition"  // string, the DAV: condition in place of the kind's
-	ExtraHref       = "href"       // string, what DAV:lock-token-submitted is about, in place of the request's path
+	ExtraAllow     = "allow"     // []string, the methods of a 405
+	ExtraCondition = "condition" // string, the DAV: condition in place of the kind's
+	ExtraHref      = "href"      // string, what DAV:lock-token-submitted is about, in place of the request's path
 )
 
 // The values of Retry-After if the error has none.
@@ -220,7 +219,7 @@ func (a *answer) headers(h http.Header) {
 }
 
 func (a *answer) retryAfter(otherwise int) string {
-	if seconds, ok := a.err.Extra[ExtraRetryAfter].(int); ok {
+	if seconds, ok := a.err.Extra[errs.ExtraRetryAfter].(int); ok {
 		otherwise = seconds
 	}
 	return strconv.Itoa(otherwise)

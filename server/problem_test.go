@@ -277,7 +277,7 @@ func TestProblemHeaders(t *testing.T) {
 		{&errs.Error{Kind: errs.Method, Extra: map[string]any{ExtraAllow: []string{"GET", "PUT"}}}, "Allow", "GET, PUT"},
 		{errs.New(errs.Unavailable, ""), "Retry-After", "5"},
 		{errs.New(errs.TooMany, ""), "Retry-After", "60"},
-		{&errs.Error{Kind: errs.TooMany, Extra: map[string]any{ExtraRetryAfter: 7}}, "Retry-After", "7"},
+		{&errs.Error{Kind: errs.TooMany, Extra: map[string]any{errs.ExtraRetryAfter: 7}}, "Retry-After", "7"},
 		{errs.New(errs.Full, ""), "Retry-After", ""},
 	}
 	for _, test := range tests {

@@ -256,7 +256,7 @@ func (s *Standby) failed(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (s *Standby) unavailable(detail string) error {
-	return &errs.Error{Kind: errs.Unavailable, Detail: detail, Extra: map[string]any{ExtraRetryAfter: 1}}
+	return &errs.Error{Kind: errs.Unavailable, Detail: detail, Extra: map[string]any{errs.ExtraRetryAfter: 1}}
 }
 
 // keepReason takes the reason of a refusal from one status line to the other.

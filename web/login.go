@@ -111,7 +111,7 @@ func drawLogin(x *visit) error {
 	if e := asProblem(err); err != nil && e != nil {
 		v.Refuse, x.status = e.Detail, x.Status(e.Kind)
 		if e.Kind == errs.TooMany {
-			v.Wait, _ = e.Extra["retryAfter"].(int)
+			v.Wait, _ = e.Extra[errs.ExtraRetryAfter].(int)
 			x.w.Header().Set("Retry-After", strconv.Itoa(v.Wait))
 		}
 		return x.draw("login.html", head{Title: "Log in", Bare: true}, v)

@@ -203,7 +203,7 @@ func (x *visit) fail(err error) {
 		return
 	}
 	x.status = x.Status(e.Kind)
-	if seconds, ok := e.Extra["retryAfter"].(int); ok {
+	if seconds, ok := e.Extra[errs.ExtraRetryAfter].(int); ok {
 		x.w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if x.query.Has("part") {
@@ -254,7 +254,7 @@ func (x *visit) errorView(e *errs.Error) errorView {
 		v.Again = x.r.URL.RequestURI()
 	}
 	if e.Kind == errs.Unavailable || e.Kind == errs.TooMany {
-		if v.Retry, _ = e.Extra["retryAfter"].(int); v.Retry == 0 {
+		if v.Retry, _ = e.Extra[errs.ExtraRetryAfter].(int); v.Retry == 0 {
 			v.Retry = 5
 		}
 	}

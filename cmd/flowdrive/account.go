@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"flowdrive/cmd/flowdrive/output"
-	"flowdrive/cmd/flowdrive/remote"
 	"flowdrive/internal/identity"
 
 	"github.com/mattn/go-isatty"
@@ -80,36 +78,7 @@ func userCommand() *cobra.Command {
 		},
 	}
 	list := listing("List users", &s, listUsers)
-	cmd.AddCommand(add, passwd, disable, enable, eraseCommand(&s), list)
-	return cmd
-}
-
-func eraseCommand(s *settings) *cobra.Command {
-	var handOver string
-	cmd := &cobra.Command{
-		Use: "erase NAME", Short: "Delete a user, and the name from everything but what people have written",
-		Long: "Deletes a user and gives what the user has to another one. What is left, such as the\n" +
-			"logs of cases, has erased-<id> in place of the name. What people have written, the\n" +
-			"audit log and backups keep it: docs/operate/erasing.md says what else to do.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(s, usersFolder),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("hand-over") && handOver == "" {
-				return usageError{remote.ErrNoSuccessor}
-			}
-			query := url.Values{"erase": {""}}
-			if handOver != "" {
-				query.Set("handOver", handOver)
-			}
-			return control(cmd.Context(), s, func(c *client) error {
-				_, err := c.do(cmd.Context(), http.MethodDelete, address(usersFolder, args[0])+"?"+query.Encode(), nil, nil)
-				if refused(err, http.StatusNotFound) {
-					return newRefusal(http.StatusNotFound, fmt.Sprintf("there is no %q", args[0]))
-				}
-				return err
-			})
-		},
-	}
-	cmd.Flags().StringVar(&handOver, "hand-over", "", "the user or team to whom everything goes that the user has")
+	cmd.AddCommand(add, setCommand(&s), passwd, disable, enable, renameCommand(&s, usersFolder), removeCommand(&s, usersFolder), eraseCommand(&s), list)
 	return cmd
 }
 
@@ -276,7 +245,7 @@ func teamCommand() *cobra.Command {
 		t.Members = slices.Delete(t.Members, at, at+1)
 		return nil
 	})
-	cmd.AddCommand(add, list, join, leave)
+	cmd.AddCommand(add, list, join, leave, renameCommand(&s, teamsFolder), removeCommand(&s, teamsFolder))
 	return cmd
 }
 

@@ -53,6 +53,14 @@ func adminPasswordGiven() (g givenPassword, err error) {
 	return g, nil
 }
 
+// notePasswordNotUsed says of a password for admin that is given to a later start that it
+// counts at the first alone: it may have been changed in the belief that this changes the log-in.
+func (a *app) notePasswordNotUsed() {
+	if given, err := adminPasswordGiven(); err == nil && given.text != "" {
+		a.log.Info().Str("from", given.from).Msg("settings: the password of admin is for the first start and is not used; \"flowdrive user passwd admin\" changes it")
+	}
+}
+
 // adminPasswordFault says what is wrong with that password, or returns "".
 func adminPasswordFault() string {
 	given, err := adminPasswordGiven()

@@ -283,6 +283,9 @@ func (a *app) found(ctx context.Context) error {
 	if empty && a.settings.existing {
 		return fmt.Errorf("%s has no users yet: no server was ever started with it; \"flowdrive serve\" or \"flowdrive init\" makes them", a.settings.data)
 	}
+	if !empty {
+		a.notePasswordNotUsed()
+	}
 	if empty {
 		given, err := adminPasswordGiven()
 		if err != nil {

@@ -52,14 +52,20 @@ func configShowCommand() *cobra.Command {
 func configCheckCommand() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [FILE]",
 		Short: "Check the settings without starting the server",
 		Long: "Checks the command line, the environment and the configuration file as \"serve\" would,\n" +
 			"and prints every fault with its place. A variable FLOWDRIVE_… that is not a setting is a\n" +
 			"fault here, and so is FLOWDRIVE_ADMIN_PASSWORD if the first start would not take it.\n" +
-			"Nothing is made or changed. Exits with 0 if all is well, else with 78.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+			"FILE is a configuration file, as --config names it. Nothing is made or changed. Exits\n" +
+			"with 0 if all is well, else with 78.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if err := cmd.Flags().Set("config", args[0]); err != nil {
+					return err
+				}
+			}
 			wrong := s.faults(cmd)
 			if err := placed(cmd.Flags(), s.certificateErr()); err != nil && wrong == nil {
 				wrong = err

@@ -4,17 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
 )
 
-// terminal returns the end of a terminal that a program has.
-func terminal(t *testing.T) *os.File {
+// terminal returns both ends of a terminal: that of a program, and what is typed into.
+func terminal(t *testing.T) (tty, keys *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -27,34 +25,44 @@ func terminal(t *testing.T) *os.File {
 			t.Fatal(errno)
 		}
 	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tty
+	return tty, master
 }
 
-// TestLogOutIsInterrupted: who interrupts the question of logout is still logged in.
-func TestLogOutIsInterrupted(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", "")
-	withServer(t, func(s *inProcess) {
-		server := httptest.NewServer(s.server.Handler())
-		defer server.Close()
-		said := &bytes.Buffer{}
-		answers := strings.NewReader("admin\n" + s.passwords["admin"] + "\n")
-		if code := run(t.Context(), []string{"login", server.URL}, answers, io.Discard, said); code != 0 {
-			t.Fatalf("login: %d, %s", code, said)
+// TestEraseAsks: on a terminal a user is not erased before the name is given again; who
+// interrupts that question, or gives another name, has erased nobody.
+func TestEraseAsks(t *testing.T) {
+	data := t.TempDir()
+	t.Setenv("FLOWDRIVE_ADMIN_PASSWORD", adminPassword)
+	said := &bytes.Buffer{}
+	must := func(code int, in io.Reader, args ...string) string {
+		t.Helper()
+		said.Reset()
+		if got := run(t.Context(), append(args, "--data", data), in, said, said); got != code {
+			t.Fatalf("%v: %d, %s", args, got, said)
 		}
-		kept := filepath.Join(home, ".config", "flowdrive", "profiles.json")
-		before, err := os.ReadFile(kept)
-		if err != nil {
-			t.Fatal(err)
-		}
-		interruptAtQuestion(t, terminal(t), "logout")
-		if after, err := os.ReadFile(kept); err != nil || !bytes.Equal(before, after) {
-			t.Errorf("the log-in that was kept has changed: %v", err)
-		}
-	})
+		return said.String()
+	}
+	must(0, nil, "init")
+	must(0, strings.NewReader("a-good-password\n"), "user", "add", "eve")
+	interrupted, _ := terminal(t)
+	interruptAtQuestion(t, interrupted, "user", "erase", "eve", "--data", data)
+	screen, keys := terminal(t)
+	if _, err := keys.WriteString("eva\n"); err != nil {
+		t.Fatal(err)
+	}
+	must(2, screen, "user", "erase", "eve")
+	if list := must(0, nil, "user", "list", "-o", "name"); !strings.Contains(list, "eve") {
+		t.Errorf("the users are %q", list)
+	}
+	if _, err := keys.WriteString("eve\n"); err != nil {
+		t.Fatal(err)
+	}
+	must(0, screen, "user", "erase", "eve")
+	if list := must(0, nil, "user", "list", "-o", "name"); strings.Contains(list, "eve") {
+		t.Errorf("the users are %q", list)
+	}
 }

@@ -56,7 +56,8 @@ func (m *mapFlag) Type() string {
 func (m *mapFlag) isSecret() bool { return m.secret }
 
 // readMap reads each value of the map. All faults are in one error, each with
-// its place.
+// its place. The values that have none are returned with it, so that what else is
+// wrong with them can be said in the same answer.
 func readMap[T any](m *mapFlag, flag string, one func(document.Value) T) (map[string]T, error) {
 	if m.node == nil || m.node.Kind == document.Null {
 		return nil, nil
@@ -66,12 +67,12 @@ func readMap[T any](m *mapFlag, flag string, one func(document.Value) T) (map[st
 	values := make(map[string]T, len(m.node.Members))
 	for i := range m.node.Members {
 		name, value := root.Member(i)
-		values[name] = one(value)
+		before := len(faults.List())
+		if read := one(value); len(faults.List()) == before {
+			values[name] = read
+		}
 	}
-	if err := m.wrong(flag, &faults); err != nil {
-		return nil, err
-	}
-	return values, nil
+	return values, m.wrong(flag, &faults)
 }
 
 // readList reads each item of the list. All faults are in one error, each with its

@@ -76,11 +76,12 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	secrets = withEnvironment(secrets, os.Environ())
 	c.Secrets, err = notify.ParseSecrets(secrets)
 	note("secrets", err)
+	reachable := errors.Join(wrong...) == nil // else too much would be refused
 	commands, err := readMap(&s.commands, "commands", func(v document.Value) notify.Command { return readCommand(v, c.Secrets) })
 	note("commands", err)
 	c.Commands, err = notify.CheckCommands(commands)
 	note("commands", err)
-	if errors.Join(wrong...) == nil { // else too much would be refused
+	if reachable {
 		told, err := s.destinations(c)
 		note("notify", err)
 		for i := range told {

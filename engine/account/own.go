@@ -20,7 +20,7 @@ import (
 // user may: that gives no one access.
 func ownPasswordOnly(by identity.Principal) error {
 	if by.Device {
-		return errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot change accounts, teams, app passwords or calendar links; log in with your own password.")
+		return errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot change accounts, teams, app passwords or calendar links; log in with your own password, which commands take from FLOWDRIVE_PASSWORD.")
 	}
 	return nil
 }

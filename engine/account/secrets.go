@@ -27,28 +27,28 @@ func auditedSecret(kind store.SecretKind) (made, revoked audit.Action) {
 const mostSecrets = 100 // of a user and a kind
 
 // UseAppPassword reports whether the secret is an app password of the user that has not
-// expired, and for what it may be used, and notes that it is used. It is asked on every
-// log-in and answers from memory.
-func (e *Accounts) UseAppPassword(user identity.ID, secret string) (scope identity.Scope, ok bool) {
+// expired, and which, and notes that it is used. It is asked on every log-in and answers
+// from memory.
+func (e *Accounts) UseAppPassword(user identity.ID, secret string) (of identity.AppPassword, ok bool) {
 	s := e.Table().AppPassword(user, secret)
 	if s == nil || s.expired(e.maker.Clock.Now()) {
-		return "", false
+		return of, false
 	}
 	e.NoteUse(store.AppPassword, s)
-	return s.Scope, true
+	return identity.AppPassword{Label: s.Label, Scope: s.Scope}, true
 }
 
-// AppPasswordOwner returns whose app password the secret is, and notes that it is
-// used, and for what it may be. It is 0 if the secret is nobody's or has expired, or if
+// AppPasswordOwner returns whose app password the secret is, and which, and notes that
+// it is used. It is 0 if the secret is nobody's or has expired, or if
 // its user is disabled. It is asked on every log-in and answers from memory.
-func (e *Accounts) AppPasswordOwner(secret string) (identity.ID, identity.Scope) {
+func (e *Accounts) AppPasswordOwner(secret string) (identity.ID, identity.AppPassword) {
 	t := e.Table()
 	s := t.AppPasswordOf(secret)
 	if s == nil || s.expired(e.maker.Clock.Now()) || !t.directory.Active(s.UserID) {
-		return 0, ""
+		return 0, identity.AppPassword{}
 	}
 	e.NoteUse(store.AppPassword, s)
-	return s.UserID, s.Scope
+	return s.UserID, identity.AppPassword{Label: s.Label, Scope: s.Scope}
 }
 
 // NoteUse notes that a secret is used and has it written, which no request waits
@@ -253,13 +253,16 @@ func limitsOf(s *store.Secret) string {
 	return strings.Join(words, ", ")
 }
 
-// DeleteSecret revokes a secret, at once. Errors: errs.NotFound;
-// errs.NotAllowed for a device.
+// DeleteSecret revokes a secret, at once. A device may revoke its own: to end an access
+// takes no more than to have it. Errors: errs.NotFound; errs.NotAllowed for another one of a
+// device.
 func (e *Accounts) DeleteSecret(ctx context.Context, req change.Request, kind store.SecretKind, label string) error {
-	if e.Table().Secret(kind, req.By.ID, label) == nil {
+	known := e.Table().Secret(kind, req.By.ID, label)
+	if known == nil {
 		return change.Absent(string(kind))
 	}
-	if err := ownPasswordOnly(req.By); err != nil {
+	its := req.By.Device && kind == store.AppPassword && known.Label == req.By.Label
+	if err := ownPasswordOnly(req.By); err != nil && !its {
 		return err
 	}
 	return e.maker.Store.Update(ctx, func(tx store.Tx) error {

@@ -62,9 +62,6 @@ func (e *Rates) Admit(hook int64, of Rate, now time.Time) error {
 		b.left--
 		return nil
 	}
-	wait := int((1-b.left)/perSecond) + 1
-	return &errs.Error{
-		Kind: errs.TooMany, Detail: "Too many requests came to this address; try again after the seconds that Retry-After names.",
-		Extra: map[string]any{"retryAfter": wait},
-	}
+	wait := time.Duration((1 - b.left) / perSecond * float64(time.Second))
+	return errs.NewTooMany(wait.Truncate(time.Second)+time.Second, "Too many requests came to this address")
 }

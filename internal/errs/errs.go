@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Kind says what sort of problem an error is. Its text is the slug of the
@@ -106,6 +107,21 @@ func (e *Error) Unwrap() error { return e.Err }
 // New returns an error of the kind; the format makes its detail.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+}
+
+// ExtraRetryAfter is the key of Extra with an int: the seconds until what answered 429 or
+// 503 may pass.
+const ExtraRetryAfter = "retryAfter"
+
+// NewTooMany returns an error of the kind TooMany. Its detail is the sentence what, without a
+// full stop, and when to try again: a person does not see the header Retry-After.
+func NewTooMany(wait time.Duration, what string) *Error {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	when := fmt.Sprintf("%d seconds", seconds)
+	if seconds == 1 {
+		when = "a second"
+	}
+	return &Error{Kind: TooMany, Detail: what + "; try again in " + when + ".", Extra: map[string]any{ExtraRetryAfter: seconds}}
 }
 
 // Wrap returns an internal error: op failed because of err.

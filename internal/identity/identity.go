@@ -272,8 +272,9 @@ func (d *Directory) TeamCycle(team Name, members []Name) []Name {
 type Principal struct {
 	ID     ID
 	Name   Name
-	Device bool  // logged in by an app password, which does not change the account
-	Scope  Scope // of that app password; zero: everything
+	Device bool // logged in by an app password, which does not change the account
+	AppPassword // that one; zero if Device is false
+
 
 	fixed    *rights           // nil: none
 	latest   func() *Directory // of a live principal; nil: its rights are fixed

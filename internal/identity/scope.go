@@ -13,6 +13,12 @@ import (
 // (docs/contract/drive.md#log-in).
 type Scope string
 
+// AppPassword is what a log-in knows of the app password by which it came.
+type AppPassword struct {
+	Label string // its name among those of the user
+	Scope Scope  // zero: everything
+}
+
 // The scopes that are not a folder.
 const (
 	ScopeAll  Scope = "all"

@@ -303,15 +303,20 @@ func damage(t *testing.T, path string, place float64) {
 	}
 }
 
-// TestRestoreAmongBackups: what is restored beside backups would be removed like one.
+// TestRestoreAmongBackups: what is restored into a backup, or with the name of one, would
+// be removed like one. Beside a backup there is room: it may have been copied to where
+// the data folder shall be.
 func TestRestoreAmongBackups(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
 	r := mustMake(t, i.config(t.TempDir()))
-	for _, data := range []string{filepath.Join(r.Path, "live"), filepath.Join(filepath.Dir(r.Path), "live")} {
-		if err := restore(t, r.Path, data); err == nil || !strings.Contains(err.Error(), "in the folder of the backups") {
+	for _, data := range []string{filepath.Join(r.Path, "live"), r.Path + "-2", filepath.Join(r.Path+"-2", "live")} {
+		if err := restore(t, r.Path, data); err == nil || !strings.Contains(err.Error(), "old backups are removed") {
 			t.Errorf("%s: %v", data, err)
 		}
+	}
+	if err := restore(t, r.Path, filepath.Join(filepath.Dir(r.Path), "live")); err != nil {
+		t.Errorf("beside the backup: %v", err)
 	}
 }
 

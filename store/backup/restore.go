@@ -59,8 +59,8 @@ func Restore(ctx context.Context, src, data string, into func(folder string) (co
 	return m, nil
 }
 
-// outsideBackups refuses a data folder among the backups: what is not a backup there may
-// be removed as one that was not finished, or with the backup that it is in.
+// outsideBackups refuses a data folder in a backup, or with the name of one beside it: it
+// may be removed with the backup that it is in, or as one that was not finished.
 func outsideBackups(src, data string) error {
 	from, err := realPath(src)
 	if err != nil {
@@ -70,8 +70,12 @@ func outsideBackups(src, data string) error {
 	if err != nil {
 		return fmt.Errorf("find the data folder: %w", err)
 	}
-	if backups := filepath.Dir(from); to == backups || strings.HasPrefix(to, backups+string(filepath.Separator)) {
-		return fmt.Errorf("%s is in the folder of the backups, %s, where older folders are removed; give a folder elsewhere", data, backups)
+	path, err := filepath.Rel(filepath.Dir(from), to)
+	if err != nil {
+		return fmt.Errorf("find the data folder: %w", err)
+	}
+	if first, _, _ := strings.Cut(path, string(filepath.Separator)); isFolderName(first) {
+		return fmt.Errorf("%s is where the backup %s is or would be, and old backups are removed; give a folder elsewhere", data, first)
 	}
 	return nil
 }

@@ -143,8 +143,9 @@ func secretLabel() string {
 func (e *Env) logout() *cobra.Command {
 	c := &cobra.Command{
 		Use: "logout", Short: "Forget a log-in, and make its app password void",
-		Long: "Forgets the log-in on this machine. An app password cannot change the account, so the server\n" +
-			"asks for your own password to make it void: on a terminal, or by FLOWDRIVE_PASSWORD.",
+		Long: "Makes the app password of the log-in void on the server, and forgets the log-in on this machine.\n" +
+			"If the server cannot be asked, the log-in is forgotten all the same; the command then says which\n" +
+			"app password is left, and fails.",
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	return e.bare(c, func(ctx context.Context, s *session, _ []string) error {
@@ -159,10 +160,6 @@ func (e *Env) logout() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// Who interrupts the question is still logged in.
-		if p.Password, err = s.ownPassword(p.User); err != nil {
-			return err
-		}
 		if err := profiles.Delete(s.profileName()); err != nil {
 			return err
 		}
@@ -173,32 +170,19 @@ func (e *Env) logout() *cobra.Command {
 	})
 }
 
-// ownPassword returns the password of the user, "" if it is not known: it is that of the
-// environment, or asked for on a terminal.
-func (s *session) ownPassword(user string) (string, error) {
-	if password := s.env.Getenv("FLOWDRIVE_PASSWORD"); password != "" || !s.in.terminal() {
-		return password, nil
-	}
-	if _, err := fmt.Fprintf(s.err, "Password of %s, to make the app password void (empty: leave it): ", output.Clean(user)); err != nil {
-		return "", err
-	}
-	password, err := s.read(s.in.secret)
-	return password, errors.Join(err, s.say(""))
-}
-
-// revoke makes the app password of a log-in void, which takes the user's own password. If
-// there is none, it says what is left to do.
+// revoke makes the app password of a log-in void, by that app password: it may end itself. One
+// that the server does not take any more is void already.
 func (s *session) revoke(ctx context.Context, p client.Profile) error {
-	secret := p.Secret
-	if p.Password == "" {
-		return s.say("The server still takes the app password %q: delete it in Account/AppPasswords.", secret)
-	}
 	with, err := s.clientOf(p)
 	if err != nil {
 		return err
 	}
-	if err := with.DeleteSecret(ctx, secret); err != nil && !client.IsSlug(err, "not-found") {
-		return fmt.Errorf("the log-in is forgotten here, but the server still takes its app password %q; delete it in Account/AppPasswords: %w", secret, err)
+	err = with.DeleteSecret(ctx, p.Secret)
+	if client.IsSlug(err, "not-found") || client.IsSlug(err, "log-in") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the log-in is forgotten here, but the server still takes its app password %q; delete it on the page Account: %w", p.Secret, err)
 	}
 	return nil
 }
