@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,4 +132,36 @@ actions:
 	told()
 	w.advance(72 * time.Hour)
 	same(t, "afterwards", told(), []string(nil))
+}
+
+// TestStarterOfWhatFailsAtOnce: who starts a case that a fault ends at once is told so,
+// with the reason, as others are, and the case's status says why, until it is canceled.
+func TestStarterOfWhatFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	w.as("admin").mustPutRoute("leave", `
+title: Leave
+access: {start: [everyone], read: [everyone]}
+roles: {head: {assign: ["user:bob"]}}
+states: {asked: {type: start}, refused: {type: denied, title: Refused}}
+actions:
+  ask: {title: Ask, past: Asked, trigger: init}
+  count: {trigger: auto, in: [asked], max: 1, onFire: [{set: {n: {cel: 'int("Xmas")'}}}], onError: {to: refused}}
+  refuse: {in: [asked], role: head, to: refused}
+`)
+	id := w.as("sam").startCase(`{"route": "leave", "title": "Xmas"}`)
+	told := w.toldOf(id)
+	if !slices.Contains(told, "sam@example.org: Refused: Xmas") {
+		t.Errorf("told: %q", told)
+	}
+	if text := string(try(w.Cases.CaseLogText(t.Context(), w.as("sam").by(), id)).must(w, "log").Form); !strings.Contains(text, "On error of count") {
+		t.Errorf("log.txt:\n%s", text)
+	}
+	for _, line := range w.as("admin").messages(id) {
+		if label, _, _ := strings.Cut(line, " "); strings.HasPrefix(label, "Notice-") {
+			if mail := w.as("admin").content(id, label); strings.Contains(mail, "sam@") && !strings.Contains(mail, "On error of count: ") {
+				t.Errorf("the mail to the starter: %s", mail)
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -29,14 +30,21 @@ type Xattr struct {
 	Required bool     // at the start
 	Minimum  *float64 // of what people give; nil: no bound
 	Maximum  *float64
+	Date     bool     // a date, as people give it
 	Edit     []string // roles that may change it, empty for none; nil: not declared
 }
 
 // Fits reports whether the value is of the declared type.
 func (x *Xattr) Fits(v label.Value) bool { return x.Type == document.Null || x.Type == v.Kind }
 
-// Outside says which bound of a declared number the value is beyond, "" for none.
+// Outside says which bound of a declared number the value is beyond, or that it is not a
+// date if it has to be one, "" for neither.
 func (x *Xattr) Outside(v label.Value) string {
+	if x.Date && v.Kind == document.String {
+		if _, err := time.Parse(time.DateOnly, v.Text); err != nil {
+			return fmt.Sprintf("must be a date as 2026-12-24, not %s", clip(v.Text))
+		}
+	}
 	if x.Minimum == nil && x.Maximum == nil || v.Kind != document.Number {
 		return ""
 	}
@@ -136,6 +144,12 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 	x.Minimum, x.Maximum = c.bound(v.Get("minimum"), &x), c.bound(v.Get("maximum"), &x)
 	if x.Minimum != nil && x.Maximum != nil && *x.Minimum > *x.Maximum {
 		v.Get("maximum").Fail(errs.CodeRange, "must not be less than minimum")
+	}
+	if format, _ := str(v.Get("format")); format == "date" {
+		x.Date = true
+		if x.Type != document.String {
+			v.Get("format").Fail(errs.CodeConflict, "goes with type: string")
+		}
 	}
 	if def := v.Get("default"); def.Given() {
 		if value, ok := scalar(def); ok {

@@ -291,6 +291,15 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 		d.c.Ended = d.now
 	}
 	d.c.Life = to
+	switch {
+	case to == Canceled:
+		d.c.Moved = &Moved{Text: entry.Text, At: d.now}
+		if entry.Actor != nil {
+			d.c.Moved.By = *entry.Actor
+		}
+	case !to.Ended() && d.c.Moved != nil && d.c.Moved.Text == textCanceled:
+		d.c.Moved = nil // it was reopened
+	}
 	d.c.Failing = d.failures().isBroken()
 	entry.To = new(string(d.c.Shown()))
 	d.changed = true

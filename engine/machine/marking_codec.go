@@ -72,6 +72,9 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	if v.Broken != nil {
 		b = appendBrokenJSON(append(b, `,"br":`...), v.Broken)
 	}
+	if v.Moved != nil {
+		b = appendMovedJSON(append(b, `,"mv":`...), v.Moved)
+	}
 	b = appendNonzero(b, `,"pa":`, v.Parent)
 	b = appendNonzero(b, `,"pr":`, v.ParentEnablement)
 	b = appendFilled(b, `,"pn":`, v.ParentAction)
@@ -178,6 +181,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Draft = new(r.readDraft())
 		case "br":
 			v.Broken = new(r.readBroken())
+		case "mv":
+			v.Moved = new(r.readMoved())
 		case "pa":
 			v.Parent = r.integer()
 		case "pr":
@@ -602,6 +607,29 @@ func (r *markingReader) readBroken() (v Broken) {
 			v.Step = r.text()
 		case "e":
 			v.Fault = r.text()
+		case "t":
+			v.At = r.instant()
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendMovedJSON(b []byte, v *Moved) []byte {
+	b = appendString(b, `{"x":`, v.Text)
+	b = appendFilled(b, `,"b":`, v.By)
+	b = appendInstant(b, `,"t":`, v.At)
+	return append(b, '}')
+}
+
+func (r *markingReader) readMoved() (v Moved) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "x":
+			v.Text = r.text()
+		case "b":
+			v.By = r.text()
 		case "t":
 			v.At = r.instant()
 		default:

@@ -109,7 +109,8 @@ func (n *noticeBuilder) tellNews(seats []*caseDecision) {
 			if d.c.ID == n.eventCase && n.out.Child != nil && len(n.out.Acts) > 0 {
 				news.Word = d.word(&n.out.Acts[0])
 			}
-			if at != nil && at.Actor != nil && at.Trigger != nil && (*at.Trigger == ByUser || *at.Trigger == ByInit) {
+			// What has failed was ended by nobody: the starter is told, too.
+			if d.c.MovedByFault() == "" && at != nil && at.Actor != nil && at.Trigger != nil && (*at.Trigger == ByUser || *at.Trigger == ByInit) {
 				news.endedBy = *at.Actor
 			}
 		case d.c.ID == n.eventCase && len(n.out.Acts) > 0:
@@ -141,6 +142,15 @@ func (d *caseDecision) lastMove() *LogEntry {
 		}
 	}
 	return nil
+}
+
+// MovedByFault returns what has failed if the case has ended because of that, "" if it
+// has not.
+func (c *Case) MovedByFault() string {
+	if c.Moved != nil && c.Life == Completed {
+		return c.Moved.Text
+	}
+	return ""
 }
 
 // outcome says in a word how the case ended: by the title of its last state, else by

@@ -19,6 +19,14 @@ type Broken struct {
 	At time.Time `json:"t,omitzero"` // when
 }
 
+// Moved says what has led a case to where it is if that was not the performance of an
+// action: onError, or that it was canceled.
+type Moved struct {
+	Text string    `json:"x"` // "Canceled", or what has failed and why, in one line
+	By   string    `json:"b,omitempty"`
+	At   time.Time `json:"t"`
+}
+
 // errorHandler runs onError (docs/contract/routes.md#what-fails).
 type errorHandler struct{ *pass }
 
@@ -111,6 +119,7 @@ func (h errorHandler) handle(on *route.OnError, source string, f expr.Error) (en
 			entry.Action = new(source)
 		}
 		h.visit(on.To)
+		h.c.Moved = &Moved{Text: OneLine("On error of " + source + ": " + f.Text), At: h.now}
 		h.add(entry)
 		if err := h.runSteps(h.route.States[on.To].OnEnter, source, ""); err != nil {
 			return err

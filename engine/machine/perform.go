@@ -485,6 +485,7 @@ func (d performing) enter(w outcome, p performance) error {
 // again.
 func (d *caseDecision) visit(state int) {
 	d.leaveFailed()
+	d.c.Moved = nil
 	d.status = state
 	d.c.Status = d.route.States[state].Name
 	d.c.Visit++

@@ -102,6 +102,11 @@ func Replace(c *Case, r *route.Route, from, to string, handedOver bool) (after *
 		}
 	}
 	eachName(out, r, replace)
+	if out.Moved != nil {
+		moved := *out.Moved
+		replace(&moved.By)
+		out.Moved = &moved
+	}
 	for i := range out.Performed {
 		replace(&out.Performed[i].By)
 		replace(&out.Performed[i].For)
@@ -164,6 +169,11 @@ func Forget(c *Case, from, to string, reword func(text string) string) (after *C
 	}
 	for i := range out.Enabled {
 		again(&out.Enabled[i].Fault)
+	}
+	if out.Moved != nil {
+		moved := *out.Moved
+		again(&moved.Text)
+		out.Moved = &moved
 	}
 	if out.Broken != nil {
 		broken := *out.Broken

@@ -44,6 +44,9 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 		l.Acts = n.acts(p)
 	}
 	l.Facts = n.facts(at)
+	if why := at.MovedByFault(); why != "" {
+		l.Facts = append(l.Facts, machine.Fact{Title: "Why it has ended", Text: why})
+	}
 	n.leadTo(l, at)
 	l.Closing = append(l.Closing, p.overToo()...)
 	l.Closing = append(l.Closing, "You get this because "+p.because()+". "+n.choose())

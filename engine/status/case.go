@@ -135,6 +135,8 @@ func (c *Case) why() string {
 		return c.Zone.words(c.Why)
 	case c.Unstarted != "":
 		return "it could not start: " + c.Unstarted
+	case c.Case.Moved != nil:
+		return c.moved()
 	case last == nil:
 		return "nothing was done yet"
 	}
@@ -149,6 +151,16 @@ func (c *Case) why() string {
 		by += " (" + last.Resolution + ")"
 	}
 	return fmt.Sprintf("%s%s, %s", machine.OneLine(text), by, c.Zone.Minute(last.At))
+}
+
+// moved says what has led the case to where it is if no action did.
+func (c *Case) moved() string {
+	m := c.Case.Moved
+	by := ""
+	if m.By != "" {
+		by = " by " + m.By
+	}
+	return fmt.Sprintf("%s%s, %s", c.Zone.words(machine.OneLine(m.Text)), by, c.Zone.Minute(m.At))
 }
 
 func (c *Case) writeWaits(p *page) {
