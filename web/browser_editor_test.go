@@ -22,6 +22,12 @@ func TestBrowserEditor(t *testing.T) {
 	}
 	types("states:", "statez:")
 	w.until(`document.querySelector("#check a[data-line]")`)
+	if got := eval[string](w, `[...document.querySelectorAll(".faults mark.fault")].map(m => m.textContent).join("; ")`); !strings.Contains(got, "statez:") {
+		t.Errorf("underlined is %q", got)
+	}
+	if off := eval[string](w, `(() => { const a = getComputedStyle(document.querySelector("#f-source")), c = getComputedStyle(document.querySelector(".faults")); return ["fontSize", "fontFamily", "lineHeight", "paddingLeft", "paddingTop", "borderLeftWidth", "tabSize"].filter(p => a[p] !== c[p]).map(p => p + " " + a[p] + " " + c[p]).join("; "); })()`); off != "" {
+		t.Errorf("the underlines do not lie on the text: %s", off)
+	}
 	w.stop("faults")
 	for range eval[int](w, `[...document.querySelectorAll("#check a[data-line]")].findIndex(a => a.closest("li").textContent.includes("statez")) + 1`) {
 		eval[bool](w, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "F8", bubbles: true, cancelable: true})) || true`)
@@ -37,6 +43,9 @@ func TestBrowserEditor(t *testing.T) {
 	w.expect("")
 	types("statez:", "states:")
 	w.until(`document.querySelector("#check svg")`)
+	if eval[bool](w, `document.querySelector(".faults mark.fault") !== null`) {
+		t.Error("what is valid is underlined")
+	}
 	w.stop("valid")
 
 	types("title: Bug", "title: Bug report")

@@ -319,14 +319,33 @@ func flowFailure(t *testing.T, s *stage) {
 	if got := w.text("#entry-" + id + " .wtext"); !strings.Contains(got, "start") {
 		t.Errorf("the row says %q", got)
 	}
+	if got := eval[string](w, fmt.Sprintf(`(m => Math.round(m.getBBox().height) + " of " + m.ownerSVGElement.viewBox.baseVal.height)(document.querySelector("#entry-%s .fail"))`, id)); got != "28 of 28" {
+		t.Errorf("the mark of a failure is %s units high", got)
+	}
 	w.stop("failed")
 	w.visit("/schedule/" + id)
+	if got := w.text("main"); !strings.Contains(got, "may not") && !strings.Contains(got, "start") {
+		t.Errorf("the entry does not say why: %q", got)
+	}
 	w.stop("entry that has failed")
 	put(204, "everyone")
+	path := filepath.Join(t.TempDir(), "flow28.csv")
+	if err := os.WriteFile(path, []byte("c,d\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.visit("/documents/core")
+	w.choose("#up", path)
+	w.until(`[...document.querySelectorAll("#uploads button")].some(b => b.textContent === "Replace")`)
+	eval[bool](w, `[...document.querySelectorAll("#uploads button")].find(b => b.textContent === "Replace").click(); true`)
+	w.until(`document.querySelector("#uploads .st.good")`)
 	s.pass(t, time.Hour)
 	w.visit("/schedule")
 	if got := w.text("#entry-" + id + " .wtext"); got != "" {
 		t.Errorf("mended, the row says %q", got)
+	}
+	w.visit("/cases?route=intake28")
+	if got := s.must(t, "ann", 200, "GET", "/dav/Workflow/Cases/"+strings.TrimPrefix(eval[string](w, `document.querySelector("#list tr[id]").id`), "c")+"/Labels/InputMessage", "").body; got != "c,d\n" {
+		t.Errorf("after the upload the case began with %q", got)
 	}
 }
 

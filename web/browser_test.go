@@ -242,7 +242,14 @@ func TestBrowserPerform(t *testing.T) {
 		if said := w.text("#notice"); !strings.Contains(said, "Resolved. Now: Resolved.") {
 			t.Errorf("the notice says %q", said)
 		}
+		if got := w.text("#t18.gone"); !strings.Contains(got, "resolved by you") {
+			t.Errorf("of the row there is %q", got)
+		}
 		w.stop("after performing")
+		w.visit("/tasks")
+		if got := w.text("#t18"); got != "" {
+			t.Errorf("on the next visit there is still %q", got)
+		}
 		if log := g.must(t, "sam", 200, "GET", "/dav/Workflow/Cases/18/log.txt", "").body; !strings.Contains(log, "it was the <b>cable</b>") {
 			t.Errorf("the log has no comment:\n%s", log)
 		}

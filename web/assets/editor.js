@@ -55,6 +55,42 @@
 		e.preventDefault();
 		lead(link);
 	});
+	// What is wrong is underlined in its place: by a copy of the text that lies above it and
+	// of which nothing else is seen.
+	const copy = document.createElement('pre');
+	copy.className = 'faults';
+	copy.setAttribute('aria-hidden', 'true');
+	const holder = document.createElement('div');
+	holder.className = 'marked';
+	area.before(holder);
+	holder.append(area, copy);
+	const scroll = () => { copy.scrollTop = area.scrollTop; copy.scrollLeft = area.scrollLeft; };
+	const underline = () => {
+		const found = new Map();
+		for (const link of document.querySelectorAll('#check a[data-line]')) {
+			const line = Number(link.dataset.line);
+			if (!found.has(line)) found.set(line, [Math.max(0, (Number(link.dataset.column) || 1) - 1), link.closest('.warn') ? 'doubt' : 'fault']);
+		}
+		const parts = [];
+		area.value.split('\n').forEach((text, i) => {
+			const [from, kind] = found.get(i + 1) || [text.length, ''];
+			parts.push(text.slice(0, from));
+			if (kind) {
+				const mark = document.createElement('mark');
+				mark.className = kind;
+				mark.textContent = text.slice(from) || ' ';
+				parts.push(mark);
+			}
+			parts.push('\n');
+		});
+		copy.replaceChildren(...parts);
+		scroll();
+	};
+	area.addEventListener('scroll', scroll);
+	area.addEventListener('input', () => { copy.replaceChildren(); }); // it is checked again soon
+	const check = document.getElementById('check');
+	if (check) new MutationObserver(underline).observe(check, { childList: true });
+	underline();
 	let at = -1;
 	document.addEventListener('keydown', (e) => {
 		if (e.key !== 'F8') return;

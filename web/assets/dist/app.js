@@ -126,6 +126,47 @@
 		else if (status === 401) logIn(form, by);
 		else send(form, by);
 	}, true);
+	// A row in which something was done stays where it was until the next visit, dimmed, if the
+	// list does not have it any more. It is put back when the list is drawn again.
+	document.addEventListener('submit', (e) => {
+		const row = e.target.closest('#list li.task[id]');
+		if (!row || e.submitter && e.submitter.name === 'show') return;
+		const shown = row.cloneNode(true);
+		for (const c of shown.querySelectorAll('.do, .acts, .check')) c.replaceChildren();
+		for (const c of shown.querySelectorAll('.do')) c.remove();
+		shown.classList.remove('open');
+		shown.classList.add('gone');
+		const after = row.previousElementSibling;
+		sessionStorage.setItem('done', JSON.stringify({ path: location.pathname, id: row.id, html: shown.outerHTML, after: after ? after.id : '', group: row.closest('section').id || row.closest('section').getAttribute('aria-labelledby') }));
+	});
+	const putBack = () => {
+		const kept = sessionStorage.getItem('done');
+		const notice = document.querySelector('#notice');
+		if (!kept || !notice) return;
+		sessionStorage.removeItem('done');
+		const done = JSON.parse(kept);
+		const list = document.querySelector('#list');
+		if (!list || done.path !== location.pathname || document.getElementById(done.id) || notice.classList.contains('bad')) return;
+		const holder = document.createElement('template');
+		holder.innerHTML = done.html;
+		const row = holder.content.firstElementChild;
+		const said = notice.textContent.trim().split('. ')[0].replace(/\.$/, '');
+		const words = document.createElement('span');
+		words.textContent = said.startsWith('You ') ? said : said[0].toLowerCase() + said.slice(1) + ' by you';
+		row.querySelector('.m').append(words);
+		const before = document.getElementById(done.after);
+		const heading = document.getElementById(done.group);
+		const group = heading && heading.closest('section').querySelector('ul');
+		if (before) before.after(row);
+		else if (group) group.prepend(row);
+		else {
+			const alone = document.createElement('ul');
+			alone.className = 'card';
+			alone.append(row);
+			list.prepend(alone);
+		}
+	};
+	putBack();
 	// The browser itself gives the focus to the field that the address names.
 	const opened = document.querySelector('#refused') || !location.hash && document.querySelector('.task.open textarea');
 	if (opened) opened.focus();
