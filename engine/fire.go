@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"flowdrive/engine/access"
@@ -227,6 +228,9 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		o.Outcome, o.Reason = OutcomeFailed, reasonOf(trouble)
 	case c != nil:
 		o.CaseID = c.row.ID
+		for _, unfilled := range c.warnings { // labels that stay as they are written
+			o.Reason = strings.TrimPrefix(o.Reason+"; "+unfilled, "; ")
+		}
 	}
 	var u *usualTime
 	if c != nil && !c.after.Life.Ended() {
