@@ -124,3 +124,38 @@ access: {start: [everyone]}
 states: {open: {type: start}, done: {type: complete}}
 actions: {begin: {trigger: init}, end: {in: [open], trigger: auto, to: done}}
 `
+
+// TestRouteLacksCommand: a7, a command that the settings do not have any more is told before a
+// case needs it.
+func TestRouteLacksCommand(t *testing.T) {
+	t.Parallel()
+	withInbox(t, routeAhead, func(k *inbox) {
+		late := func(name string) string { return k.as(name).late() }
+		if text := late("dora"); strings.Contains(text, "route job") {
+			t.Errorf("all is there: %s", text)
+		}
+		k.outside.refuse = `there is no command "sort"`
+		k.as("sam").startCase(`{"route": "job"}`) // the page is made again when something has changed
+		if text := late("dora"); !strings.Contains(text, `route job`) || !strings.Contains(text, `there is no command "sort"`) {
+			t.Errorf("who administers the route: %s", text)
+		}
+		if text := late("sam"); strings.Contains(text, "route job") {
+			t.Errorf("who does not: %s", text)
+		}
+	})
+}
+
+// TestLeftOutDays: a6, the file of an entry says which instants its days off leave out, before
+// another one has fired.
+func TestLeftOutDays(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t) // 2012-11-09 12:34:56
+	w.as("admin").mustPutRoute("job", routeIdle)
+	ann := w.as("ann")
+	ann.mustPutEntry("daily.json", `{"type": "crontab", "spec": "0 14 * * *", "route": "job", "exclude": ["2012-11-09", "2012-11-11"]}`)
+	text := try(ann.statusEntry("daily.json")).must(w, "the entry")
+	wantsLines(t, text, "What is left out, by exclude", "2012-11-09 14:00 UTC   Friday", "2012-11-11 14:00 UTC   Sunday")
+	w.advance(48 * time.Hour)
+	text = try(ann.statusEntry("daily.json")).must(w, "the entry")
+	wantsLines(t, text, "2012-11-09 14:00 UTC   skipped   no case", "2012-11-11 14:00 UTC   Sunday")
+}

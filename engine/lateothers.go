@@ -38,6 +38,9 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 			}
 		}
 	}
+	if err := l.lateRoutes(r, late); err != nil {
+		return err
+	}
 	if err := l.lateHolds(r, late); err != nil || !l.by.Admin() {
 		return err
 	}

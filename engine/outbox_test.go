@@ -29,6 +29,7 @@ type outsideWorld struct {
 	flying map[string]int // by host or kind
 	most   map[string]int
 	answer func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) // nil: nothing
+	refuse string                                                               // why no command is allowed, "" for none
 	lost   string                                                               // an address that was allowed
 }
 
@@ -94,7 +95,10 @@ func (o *outsideWorld) RefusesAddress(address string) string {
 	return "is not allowed"
 }
 
-func (*outsideWorld) RefusesCommand(name string) string {
+func (o *outsideWorld) RefusesCommand(name string) string {
+	if o.refuse != "" {
+		return o.refuse
+	}
 	if name == "sort" {
 		return ""
 	}

@@ -259,6 +259,9 @@ func (l *statusLook) entry(ctx context.Context, r store.Reader, stored *store.En
 		if given != nil {
 			f.Name = l.nameFor(stored.UUID, given.Author, given.Name)
 		}
+		if n := len(f.Next); n > 0 && trouble == nil {
+			f.LeftOut = entry.LeftOut(f.Next[n-1], status.MostNext)
+		}
 		if trouble == nil {
 			_, _, trouble = l.schedules.startable(r, stored, entry)
 		}

@@ -109,6 +109,19 @@ func (e *Entry) passOver(step *Step, first time.Time) {
 	step.Excluded, step.ExcludedEarlier = b.passed(from, before, maxSkipped)
 }
 
+// LeftOut returns the instants that the entry excludes, up to the one before which it ends: of
+// those since its last instant, or since it was stored, the first n. The entry has been
+// read with its calendar.
+func (e *Entry) LeftOut(before time.Time, n int) []time.Time {
+	e.Schedule()
+	b, ok := e.recurrence.(*bounded)
+	if !ok {
+		return nil
+	}
+	all, _ := b.passed(later(e.LastIteration.Add(1), e.Modified), before, maxSkipped)
+	return all[:min(n, len(all))]
+}
+
 // missed decides about the instants from first on that are late at now.
 func (e *Entry) missed(step *Step, s Schedule, first, now time.Time) {
 	grace := e.grace()

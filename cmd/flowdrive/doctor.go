@@ -42,7 +42,7 @@ func doctorCommand() *cobra.Command {
 		Short: "Look whether the server has what it needs",
 		Long: "Looks at the settings, the data folder, the database, the audit log, the disk, the clock, the time\n" +
 			"zones, the certificate, the mail server, whether an administrator is told of failures, the\n" +
-			"public address and the backups, and prints a line for each: \"ok\", \"fix\" with what to\n" +
+			"routes, the public address and the backups, and prints a line for each: \"ok\", \"fix\" with what to\n" +
 			"do, or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
 			"it the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
@@ -83,6 +83,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		{"certificate", d.certificate},
 		{"mail server", d.mail},
 		{"failures", d.failures},
+		{"routes", d.routes},
 		{"public address", d.address},
 		{"single sign-on", d.signOn},
 		{"directory", d.directory},
@@ -331,6 +332,23 @@ func (d *doctor) failures(ctx context.Context) (string, error) {
 		return "", advice{err} // that may be as it should be
 	}
 	return "", err
+}
+
+// routes asks the running server which routes name what its settings lack.
+func (d *doctor) routes(ctx context.Context) (string, error) {
+	var late struct {
+		Others []struct{ Kind, Name, Text string } `json:"others"`
+	}
+	if err := newClient(d.settings.data).get(ctx, "/dav/Workflow/Status/late.json", &late); err != nil {
+		return "", advice{fmt.Errorf("only a running server knows whether they have what they need: %w", err)}
+	}
+	var lacks []error
+	for _, o := range late.Others {
+		if o.Kind == "route" {
+			lacks = append(lacks, fmt.Errorf("%s: %s", o.Name, o.Text))
+		}
+	}
+	return "the settings have the commands, hosts and secrets that they name", errors.Join(lacks...)
 }
 
 // address asks the server by the address that people have.

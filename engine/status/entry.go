@@ -25,6 +25,7 @@ type Entry struct {
 	Name        string // of the file, without extension
 	Entry       *schedule.Entry
 	Next        []time.Time        // the coming instants
+	LeftOut     []time.Time        // the instants that it excludes before the last of Next
 	Trouble     string             // why Next cannot be known, "" if it can
 	Held        string             // what keeps a case of it from starting, in a sentence; "" for nothing
 	PausedSince time.Time          // zero: it is not paused
@@ -73,6 +74,7 @@ func (e *Entry) Text() []byte {
 	if e.Ended.IsZero() {
 		p.heading("What comes next")
 		e.writeNext(&p)
+		e.writeLeftOut(&p)
 	}
 	p.heading(fmt.Sprintf("What became of the last instants (at most %d, newest first)", MostOccurrences))
 	e.writeOccurrences(&p)
@@ -161,6 +163,26 @@ func (e *Entry) writeNext(p *page) {
 	if len(rows) == MostNext {
 		p.line("  … and so on.")
 	}
+}
+
+// writeLeftOut says which instants do not fire: they leave occurrences when the next one fires.
+func (e *Entry) writeLeftOut(p *page) {
+	if len(e.LeftOut) == 0 {
+		return
+	}
+	by := "exclude"
+	if calendar := e.Entry.ExcludeCalendar; calendar != "" {
+		by = "the calendar " + calendar
+		if len(e.Entry.Exclude) > 0 {
+			by = "exclude or " + by
+		}
+	}
+	p.heading("What is left out, by " + by)
+	rows := make([][]string, len(e.LeftOut))
+	for i, at := range e.LeftOut {
+		rows[i] = []string{e.Zone.Minute(at), at.In(e.Zone.Location).Weekday().String()}
+	}
+	p.table(rows, "")
 }
 
 func (e *Entry) writeOccurrences(p *page) {
@@ -253,6 +275,7 @@ type entryForm struct {
 	LastError    *string          `json:"lastError"`
 	Warnings     []string         `json:"warnings"`
 	IfNobodyActs string           `json:"ifNobodyActs"`
+	LeftOut      []string         `json:"leftOut"`
 	Failures     int              `json:"failures"`
 	Occurrences  []occurrenceForm `json:"occurrences"`
 	Ended        *string          `json:"ended"`
@@ -274,7 +297,7 @@ func (e *Entry) JSON() []byte {
 	s := e.Entry
 	f := entryForm{
 		Name: e.Name, UUID: s.UUID, Title: s.Title, Route: s.Route, Context: s.Context, State: e.state(), Description: s.Description,
-		Timezone: e.Zone.String(), Next: e.Zone.instants(e.Next), Performed: s.IterationsPerformed, Remaining: s.IterationsRemaining,
+		Timezone: e.Zone.String(), Next: e.Zone.instants(e.Next), LeftOut: e.Zone.instants(e.LeftOut), Performed: s.IterationsPerformed, Remaining: s.IterationsRemaining,
 		Note: s.Note, LastError: orNull(s.LastError), Warnings: append([]string{}, s.Warnings()...), IfNobodyActs: e.Outlook(), Failures: len(e.failures()),
 		Occurrences: make([]occurrenceForm, len(e.Occurrences)), Ended: e.Zone.instant(e.Ended), EndedBy: orNull(e.Actor),
 	}

@@ -40,6 +40,7 @@ const (
 	OtherEntry       OtherKind = "entry"       // a schedule entry cannot create its case
 	OtherHold        OtherKind = "hold"        // an administrator keeps cases from starting
 	OtherHook        OtherKind = "hook"        // a hook refuses requests by its own fault
+	OtherRoute       OtherKind = "route"       // a route names what the settings lack
 	OtherServer      OtherKind = "server"      // a part of the server
 	OtherDestination OtherKind = "destination" // a way by which people and services are told
 )
@@ -152,8 +153,8 @@ func (l *Late) Text() []byte {
 // About returns what it is about, in words.
 func (o *Other) About() string {
 	about := machine.OneLine(o.Name)
-	if o.Kind == OtherEntry || o.Kind == OtherHook {
-		about = map[OtherKind]string{OtherEntry: "schedule entry ", OtherHook: "hook "}[o.Kind] + about
+	if o.Kind == OtherEntry || o.Kind == OtherHook || o.Kind == OtherRoute {
+		about = map[OtherKind]string{OtherEntry: "schedule entry ", OtherHook: "hook ", OtherRoute: "route "}[o.Kind] + about
 	}
 	if o.Title != "" {
 		about += ": " + machine.OneLine(o.Title)
