@@ -116,7 +116,17 @@ type Delivery struct {
 
 // Deliveries returns what a case has sent and run.
 func (c *Client) Deliveries(ctx context.Context, id int64) iter.Seq2[Delivery, error] {
-	return list[Delivery](ctx, c, casePath(id)+"/Outbox/.contents", nil)
+	return func(yield func(Delivery, error) bool) {
+		for f, err := range c.Files(ctx, casePath(id)+"/Outbox/") {
+			var d Delivery
+			if err == nil {
+				d, err = get[Delivery](ctx, c, casePath(id)+"/Outbox/"+f.Name)
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // FollowCase calls f with a case: now, and each time it has changed, until f returns false.

@@ -240,6 +240,8 @@ func (k *clientCalls) work(ctx context.Context, id int64) {
 	k.ok("Start", err)
 	ended, err = k.Wait(ctx, ended.ID)
 	k.ok("Wait", err)
+	all(k.T, k.Deliveries(ctx, ended.ID))
+	k.tried["Deliveries"] = true
 	_, err = k.Denied(ctx, ended)
 	k.ok("Denied", err)
 	_, err = k.StateType(ctx, ended)
@@ -284,11 +286,15 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	k.ok("FindEntry", err)
 	all(k.T, k.Entries(ctx))
 	k.tried["Entries"] = true
+	_, err = k.EntryNames(ctx)
+	k.ok("EntryNames", err)
 	k.ok("CommandEntry", k.CommandEntry(ctx, entry.ID(), "trigger", nil))
 	k.ok("CommandEntry", k.CommandEntry(ctx, entry.ID(), "pause", map[string]string{"note": "for now"}))
 	all(k.T, k.Occurrences(ctx, entry.UUID))
 	k.tried["Occurrences"] = true
 	k.ok("DeleteEntry", k.DeleteEntry(ctx, entry.ID()))
+	_, err = k.DeletedEntry(ctx, entry.ID())
+	k.ok("DeletedEntry", err)
 }
 
 func (k *clientCalls) drive(ctx context.Context) {
