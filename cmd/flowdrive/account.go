@@ -60,7 +60,7 @@ func userCommand() *cobra.Command {
 		},
 	}
 	disable := &cobra.Command{
-		Use: "disable NAME", Short: "Disable a user: no log-in, and nothing runs in its context",
+		Use: "disable NAME", Short: "Disable a user: no log-in, and no entry or hook of it starts cases; open cases go on",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return control(cmd.Context(), &s, func(c *client) error {

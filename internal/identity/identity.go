@@ -39,7 +39,7 @@ type Party struct {
 	FullName string
 	Email    string
 	Admin    bool // users: administrator of the server
-	Disabled bool // users: may not log in, and nothing runs in its context
+	Disabled bool // users: may not log in, and no entry or hook of theirs starts a case
 	Members  []Name
 	Admins   []Name // teams: who administers them
 	Deputy   Deputy // users: who stands in for them
