@@ -23,7 +23,9 @@ func (a address) attached() bool { return len(a.Segments) > 0 && a.Segments[0] =
 
 // overlaid reports whether a mounting client may be shown something else at the address
 // than what is stored: a draft or an echo.
-func (a address) overlaid() bool { return a.inWorkflow() || a.attached() }
+func (a address) overlaid() bool {
+	return len(a.Segments) > 1 && same(a.Segments[0], "dav") && !same(a.Segments[1], documentsRoot) || a.attached()
+}
 
 // equal reports whether two addresses are one: names differ by case below the
 // roots of Documents/, and nowhere else.

@@ -112,7 +112,7 @@ type request struct {
 	moveSource *engine.Taken // of the PUT that a MOVE is: what it moves
 	transferBy string        // of the PUT that a COPY or MOVE is: that method
 
-	ignored bool   // an empty PUT has left in force what is stored
+	differs bool   // a PUT was accepted, and its client finds another size than it sent
 	allow   string // of a refused method, what the address takes
 }
 

@@ -15,7 +15,7 @@ import (
 // force (docs/contract/drive.md#draft-files).
 
 // draftable reports whether the PUT means nothing if it is empty.
-func (p *putRequest) draftable() bool { return p.mounted() && !p.dryRun && !p.ofSideFile() }
+func (p *putRequest) draftable() bool { return p.overlaid() && !p.dryRun && !p.ofSideFile() }
 
 // draft answers an empty PUT. It returns nil if the name can only name what exists
 // and nothing does: the engine says so.
@@ -29,7 +29,7 @@ func (p *putRequest) draft(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{Status: http.StatusNoContent}
-	p.ignored = !created
+	p.differs = !created
 	if created {
 		a.Status = http.StatusCreated
 		a.add("ETag", (&store.Scratch{SHA256: sha256.Sum256(nil)}).ETag())

@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -96,9 +97,13 @@ func (e *echo) open(ctx context.Context, x *request) (io.ReadSeekCloser, error) 
 	return input.Body, nil
 }
 
-// mounted reports whether the request is a mounting client's, where such are shown
+// mounted reports whether the request is a mounting client's, in a folder of
+// Workflow/.
+func (x *request) mounted() bool { return !x.script && x.at.inWorkflow() }
+
+// overlaid reports whether the request is a mounting client's, where such are shown
 // drafts and echoes.
-func (x *request) mounted() bool { return !x.script && x.at.overlaid() }
+func (x *request) overlaid() bool { return !x.script && x.at.overlaid() }
 
 // findEcho returns the echo at an address, nil if there is none.
 func (x *request) findEcho(a address) *echo {
@@ -165,7 +170,11 @@ var errRepeated = errs.New(errs.Internal, "A content that was repeated was taken
 func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer) {
 	at := p.userPath()
 	p.request.overlays.echoes.forget(at)
-	if p.script || p.rules.secret {
+	if p.script {
+		return
+	}
+	if p.rules.secret && !p.withoutPassword() {
+		p.differs = true
 		return
 	}
 	e := &echo{content: p.in.data, answer: a, kept: p.givesBack(o), performed: p.rules.action}
@@ -198,6 +207,12 @@ func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer)
 	}
 	p.request.overlays.echoes.add(at, e, int64(len(e.content)))
 	p.storeEcho(ctx, e)
+}
+
+// withoutPassword reports whether what is secret about such a PUT is a password, and the
+// body has none: then the body may be kept for a minute.
+func (p *putRequest) withoutPassword() bool {
+	return p.rules.password && !bytes.ContainsRune(p.in.data, '\\') && !bytes.Contains(bytes.ToLower(p.in.data), []byte("password"))
 }
 
 // uuidOf returns the UUID that an outcome names.

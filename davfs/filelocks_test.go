@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -176,4 +177,80 @@ func TestRefreshAfterTheSave(t *testing.T) {
 	l.want(http.StatusNotFound, "eva LOCK "+task, davfs2Agent, "If: ("+token+")")
 	l.want(http.StatusNoContent, "sam UNLOCK "+task, davfs2Agent, "Lock-Token: "+token)
 	l.want(http.StatusNotFound, "sam LOCK "+task, davfs2Agent, "If: ("+token+")")
+}
+
+// TestLocksOfForms: what is in Account/ and Admin/ can be locked by who may write it, and
+// the lock keeps others from changing, renaming and deleting it.
+func TestLocksOfForms(t *testing.T) {
+	t.Parallel()
+	l := locker{t, newTestDrive(t)}
+	l.want(http.StatusCreated, "eva PUT /dav/Admin/Users/adm.json", `> {"admin": true}`)
+	l.want(http.StatusCreated, "eva PUT /dav/Admin/Holds/h.json", `> {"route": "bug"}`)
+	l.want(http.StatusCreated, "eva PUT /dav/Admin/Users/tim.json", "> {}")
+	for _, tt := range []struct{ at, body string }{
+		{"/dav/Admin/Users/tim.json", `> {"fullName": "T"}`},
+		{"/dav/Admin/Teams/ops.json", `> {"members": ["sam"]}`},
+		{"/dav/Admin/Holds/h.json", `> {"route": "bug", "reason": "stop"}`},
+	} {
+		at, body := tt.at, tt.body
+		token, _ := l.want(http.StatusOK, "eva LOCK "+at, lockBody)
+		l.want(http.StatusLocked, "adm LOCK "+at, lockBody)
+		l.want(http.StatusLocked, "adm PUT "+at, body)
+		l.want(http.StatusLocked, "adm DELETE "+at)
+		l.want(http.StatusNotFound, "sam LOCK "+at, lockBody)
+		_, told := l.want(http.StatusMultiStatus, "eva PROPFIND "+at, "Depth: 0", `> <propfind xmlns="DAV:"><prop><lockdiscovery/></prop></propfind>`)
+		if !strings.Contains(told, strings.Trim(token, "<>")) {
+			t.Errorf("%s: the holder is not told of the lock: %s", at, told)
+		}
+		l.want(http.StatusNoContent, "eva PUT "+at, "If: ("+token+")", body)
+		if strings.Contains(at, "Holds") {
+			l.want(http.StatusNoContent, "eva DELETE "+at, "If: ("+token+")")
+			continue
+		}
+		to := strings.Replace(at, ".json", "2.json", 1)
+		l.want(http.StatusLocked, "adm MOVE "+at, "Destination: "+to)
+		l.want(http.StatusCreated, "eva MOVE "+at, "Destination: "+to, "If: ("+token+")")
+		l.want(http.StatusNoContent, "adm PUT "+to, body) // a lock goes with the move
+	}
+	token, _ := l.want(http.StatusOK, "sam LOCK /dav/Account/me.json", lockBody)
+	l.want(http.StatusLocked, "sam PUT /dav/Account/me.json", `> {"fullName": "S"}`)
+	l.want(http.StatusNoContent, "eva PUT /dav/Admin/Users/sam.json", `> {"fullName": "S"}`)
+	l.want(http.StatusNoContent, "sam PUT /dav/Account/me.json", "If: ("+token+")", `> {"fullName": "Sam"}`)
+	l.want(http.StatusOK, "ann LOCK /dav/Account/me.json", lockBody) // that is another account
+	l.want(http.StatusNoContent, "sam UNLOCK /dav/Account/me.json", "Lock-Token: "+token)
+	l.want(http.StatusCreated, "sam PUT /dav/Account/AppPasswords/p.json", "> {}")
+	l.want(http.StatusOK, "sam LOCK /dav/Account/AppPasswords/p.json", lockBody)
+	l.want(http.StatusLocked, "sam DELETE /dav/Account/AppPasswords/p.json")
+}
+
+// TestSyncOfAUser: rclone compares the size of what it finds with what it sent, and
+// deletes what differs. That deletes no user, and a password is not shown again.
+func TestSyncOfAUser(t *testing.T) {
+	t.Parallel()
+	l := locker{t, newTestDrive(t)}
+	const tim = "/dav/Admin/Users/tim.json"
+	length := func(size int) string { return fmt.Sprintf("getcontentlength>%d<", size) }
+	finds := func(want string) bool {
+		_, body := l.want(http.StatusMultiStatus, "eva PROPFIND "+tim, rcloneAgent, "Depth: 1")
+		return strings.Contains(body, want)
+	}
+	l.want(http.StatusCreated, "eva PUT "+tim, rcloneAgent, `> {"fullName": "T"}`)
+	if !finds(length(17)) {
+		t.Error("it does not find what it sent")
+	}
+	l.want(http.StatusNoContent, "eva PUT "+tim, rcloneAgent, `> {"fullName": "Tim", "password": "a secret of tim's"}`)
+	if _, body := l.want(http.StatusOK, "eva GET "+tim, rcloneAgent); strings.Contains(body, "secret") {
+		t.Errorf("the password is shown: %s", body)
+	}
+	l.want(http.StatusNoContent, "eva DELETE "+tim, rcloneAgent)
+	l.want(http.StatusOK, "eva GET "+tim, rcloneAgent)
+	l.want(http.StatusNoContent, "eva DELETE "+tim, rcloneAgent)
+	l.want(http.StatusNotFound, "eva GET "+tim, rcloneAgent)
+
+	// An app password is not answered twice, and none is lost by a client that clears up.
+	const phone = "/dav/Account/AppPasswords/phone.json"
+	l.want(http.StatusCreated, "sam PUT "+phone, rcloneAgent, "> {}")
+	l.want(http.StatusConflict, "sam PUT "+phone, rcloneAgent, "> {}")
+	l.want(http.StatusNoContent, "sam DELETE "+phone, rcloneAgent)
+	l.want(http.StatusOK, "sam GET "+phone)
 }

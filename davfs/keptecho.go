@@ -41,7 +41,7 @@ func (p *putRequest) storeEcho(ctx context.Context, e *echo) {
 
 // storedEcho returns the echo that was stored before a restart, nil if there is none.
 func (p *putRequest) storedEcho(ctx context.Context) (*echo, error) {
-	if !p.mounted() || !p.justStarted() {
+	if !p.overlaid() || !p.justStarted() {
 		return nil, nil
 	}
 	stored, err := p.engine.Scratch.FindAnswer(ctx, p.by, p.wall, scratch.KeptEcho, p.at.scratch())
@@ -66,7 +66,7 @@ func (x *request) justStarted() bool { return x.wall.Sub(x.overlays.started) <= 
 // forgetEcho forgets the echo at the request's address: something else was done there.
 func (x *request) forgetEcho(ctx context.Context) error {
 	x.overlays.echoes.forget(x.userPath())
-	if !x.mounted() || !x.justStarted() {
+	if !x.overlaid() || !x.justStarted() {
 		return nil
 	}
 	return x.engine.Scratch.DropAnswer(ctx, x.by, scratch.KeptEcho, x.at.scratch())

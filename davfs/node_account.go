@@ -34,7 +34,9 @@ func accountPlaces(*scope) []place {
 // never gives those bytes.
 type meFile struct{ formFile }
 
-func (n meFile) putRules() putRules { return putRules{existing: true, secret: true} }
+func (n meFile) putRules() putRules {
+	return putRules{existing: true, secret: true, password: true}
+}
 
 func (n meFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
 	return n.engine.Accounts.PutMe(ctx, req, in.data)
@@ -143,3 +145,17 @@ func (n secretFile) remove(ctx context.Context, req engine.Request, _ query) err
 	}
 	return n.secrets.engine.Accounts.DeleteSecret(ctx, req, n.secrets.kind, n.label)
 }
+
+func (n meFile) lockTarget() engine.Target { return engine.Target{Kind: engine.OnMe} }
+
+func (n secretFile) lockTarget() engine.Target {
+	t := engine.Target{Kind: engine.OnSecret, Secret: n.secrets.kind}
+	if n.illegal == nil {
+		t.Name = n.label
+	}
+	return t
+}
+
+func (n meFile) lockArea() store.LockKey        { return store.LocksOnAccounts }
+func (n secretsFolder) lockArea() store.LockKey { return store.LocksOnSecrets }
+func (n secretFile) lockArea() store.LockKey    { return store.LocksOnSecrets }

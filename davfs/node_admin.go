@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // adminPlaces are the members of "/dav/Admin/". Only administrators get this
@@ -102,7 +103,7 @@ func (n partyFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 }
 
 func (n partyFile) putRules() putRules {
-	return putRules{illegal: n.illegal, secret: n.kind == identity.User}
+	return putRules{illegal: n.illegal, secret: n.kind == identity.User, password: true}
 }
 
 func (n partyFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
@@ -153,3 +154,14 @@ func (n partyFile) moveTo(ctx context.Context, req engine.Request, to node, t *t
 	}
 	return t.renamed(out, "dav", "Admin", n.folder, out.Name+".json"), nil
 }
+
+func (n partyFile) lockTarget() engine.Target {
+	t := engine.Target{Kind: engine.OnParty, Party: n.kind}
+	if n.illegal == nil {
+		t.Name = n.name
+	}
+	return t
+}
+
+func (n partiesFolder) lockArea() store.LockKey { return store.LocksOnParties }
+func (n partyFile) lockArea() store.LockKey     { return store.LocksOnParties }

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // holdsFolder is Admin/Holds/.
@@ -90,3 +91,14 @@ func (n holdFile) remove(ctx context.Context, req engine.Request, _ query) error
 	}
 	return n.engine.Holds.DeleteHold(ctx, req, n.name)
 }
+
+func (n holdFile) lockTarget() engine.Target {
+	t := engine.Target{Kind: engine.OnHold}
+	if n.illegal == nil {
+		t.Name = n.name
+	}
+	return t
+}
+
+func (n holdsFolder) lockArea() store.LockKey { return store.LocksOnHolds }
+func (n holdFile) lockArea() store.LockKey    { return store.LocksOnHolds }

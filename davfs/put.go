@@ -23,6 +23,7 @@ type putRules struct {
 	bodyOptional bool     // a script may send no body
 	saysMore     bool     // the engine says more of a condition that is not met
 	secret       bool     // body or answer hold a secret: an idempotency key would keep it
+	password     bool     // what is secret is a password, in the body
 	illegal      error    // why nothing can be created under the name, nil if it can
 	parameters   []string // what the query may hold
 }
@@ -240,7 +241,7 @@ func (p *putRequest) headers() (err error) {
 	}
 	p.whole = returnPreference(h.Values("Prefer")) == "representation"
 	p.in = p.newUpload(p.r, p.limit())
-	if p.rules.content && p.draftable() {
+	if p.rules.content && p.draftable() && p.mounted() {
 		p.in.kept = &kept{limit: p.MaxDocument}
 		if err := p.Weigh(p.r.Context(), keptWeight(p.r.ContentLength, p.MaxDocument)); err != nil {
 			return err

@@ -43,8 +43,8 @@ func (d *drive) savesInSteps(x *request) bool {
 
 // noteRefusal records that a PUT failed, until one is accepted. A failed condition
 // and a reached limit say nothing about the body. An empty PUT that has left the
-// stored version in force did not fail, but rclone takes it for a failure, because
-// it finds another size than it sent.
+// stored version in force did not fail, nor did one with a secret, of which there is no
+// echo. But rclone takes them for failures, because it finds another size than it sent.
 func (d *drive) noteRefusal(x *request, failure error) {
 	if !d.clearsUp(x) {
 		return
@@ -56,7 +56,7 @@ func (d *drive) noteRefusal(x *request, failure error) {
 	switch kind {
 	case "":
 		d.overlays.refused.forget(x.userPath())
-		if x.ignored {
+		if x.differs {
 			d.overlays.refused.add(x.userPath(), struct{}{}, 0)
 		}
 	case errs.LogIn, errs.TooMany, errs.Precondition:

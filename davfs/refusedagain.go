@@ -56,7 +56,7 @@ func (x *request) repeatsRefused() bool {
 const rclone = "rclone/"
 
 // remembers reports whether it is remembered that the PUT was refused.
-func (p *putRequest) remembers() bool { return p.draftable() || p.toDocuments() }
+func (p *putRequest) remembers() bool { return p.draftable() && p.mounted() || p.toDocuments() }
 
 // toDocuments reports whether the PUT is of a client in Documents/ that repeats by itself
 // what was refused.

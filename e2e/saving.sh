@@ -227,6 +227,7 @@ windows_saves() {
 printf 'states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n' >"$work/route.yaml"
 printf '{"route": "bug", "title": "Fire"}\n' >"$work/case.json"
 printf '{"comment": "put out"}\n' >"$work/done.json"
+printf '{"fullName": "By Windows"}\n' >"$work/me.json"
 printf '{"rate": "7/minute"}\n' >"$work/hook.json"
 windows_saves "$work/first.json" "$schedule/by-windows.json"
 windows_saves "$work/second.json" "$schedule/by-windows.json"
@@ -242,6 +243,9 @@ windows_saves "$work/second.json" "$case/Files/by-windows.txt"
 succeeds "  the server has it" holds "$work/second.json" "$case/Files/by-windows.txt"
 windows_saves "$work/hook.json" /dav/Workflow/Routes/by-windows/Hooks/shop.json
 windows_saves "$work/hook.json" /dav/Workflow/Routes/by-windows/Hooks/shop.json
+windows_saves "$work/me.json" /dav/Account/me.json
+windows_saves "$work/me.json" /dav/Admin/Users/by-windows.json
+windows_saves "$work/me.json" /dav/Admin/Users/by-windows.json
 windows_saves "$work/first.json" /attachfs/by-windows.txt
 windows_saves "$work/second.json" "/attachfs/${case##*/}/by-windows.txt"
 

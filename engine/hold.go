@@ -64,7 +64,7 @@ func holdResource(h *store.Hold) *Resource {
 	etag := fmt.Sprintf(`"h%d-%d"`, h.ID, h.Revision)
 	return &Resource{
 		Name: h.Name, Seq: h.ID, Form: document.Form(form), FormETag: etag, Definition: etag,
-		Created: h.Created, Modified: h.Modified, Own: true,
+		Created: h.Created, Modified: h.Modified, Own: true, Lock: store.HoldKey(h.ID),
 	}
 }
 
@@ -74,6 +74,26 @@ func holdVersion(h *store.Hold) Version {
 	}
 	r := holdResource(h)
 	return Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
+}
+
+// holdScope says which locks concern a hold, nil for none.
+func holdScope(h *store.Hold) change.LockScope {
+	if h == nil {
+		return change.LockScope{}
+	}
+	return change.ScopeOf(store.HoldKey(h.ID))
+}
+
+// holdTarget returns a hold, or the place of one.
+func (e *Locks) holdTarget(r store.Reader, by identity.Principal, name string) (*targeted, error) {
+	if !by.Admin() {
+		return nil, change.Absent("folder")
+	}
+	h, err := findHold(r, name)
+	if err != nil {
+		return nil, err
+	}
+	return &targeted{LockScope: holdScope(h), version: holdVersion(h)}, nil
 }
 
 // Holds returns all holds in order of creation, for administrators. Errors:
@@ -133,7 +153,7 @@ func (e *Holds) PutHold(ctx context.Context, req Request, name string, body []by
 		if err != nil {
 			return err
 		}
-		if err := change.CheckVersion(req.If, holdVersion(old)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, holdVersion(old), holdScope(old)); err != nil {
 			return err
 		}
 		h, err := e.readHold(req, old, name, node)
@@ -280,7 +300,10 @@ func (e *Holds) DeleteHold(ctx context.Context, req Request, name string) error 
 		if h == nil {
 			return change.Absent("hold")
 		}
-		if err := change.CheckVersion(req.If, holdVersion(h)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, holdVersion(h), holdScope(h)); err != nil {
+			return err
+		}
+		if err := tx.Write().Locks().DeleteOn(store.HoldKey(h.ID)); err != nil {
 			return err
 		}
 		before, err := tx.Queue().Holds()

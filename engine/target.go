@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"flowdrive/engine/access"
+	"flowdrive/engine/account"
 	"flowdrive/engine/change"
 	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
@@ -32,6 +33,10 @@ const (
 	OnScenario
 	OnCaseFile
 	OnHook
+	OnMe
+	OnSecret
+	OnParty
+	OnHold
 	OnUpload // the place of something new, which then has another name
 	OnScratch
 )
@@ -42,8 +47,10 @@ type Target struct {
 	Document DocumentPath       // OnDocument
 	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel, OnTimer and OnCaseFile the case
 	Month    store.Month        // OnCase: of the archive it must be in, 0: anywhere
-	Name     string             // of a route, an action, a label, a timer or a file; OnDrop, OnScenario and OnHook of the route
+	Name     string             // of a route, an action, a label, a timer, a file, a secret, a party or a hold; OnDrop, OnScenario and OnHook of the route
 	Hook     string             // OnHook
+	Secret   store.SecretKind   // OnSecret
+	Party    identity.Kind      // OnParty
 	Scratch  store.ScratchPlace // OnScratch
 	Draft    bool               // OnScratch: a document can be there
 	URL      string             // the path, decoded
@@ -93,12 +100,34 @@ func (e *Locks) resolveTarget(r store.Reader, by identity.Principal, t Target) (
 		return e.caseFileTarget(r, by, t)
 	case OnHook:
 		return e.hookTarget(r, by, t)
+	case OnMe, OnSecret, OnParty:
+		return e.accountTarget(r, by, t)
+	case OnHold:
+		return e.holdTarget(r, by, t.Name)
 	case OnUpload:
 		return &targeted{}, nil
 	case OnScratch:
 		return e.targetInScratch(r, by, t)
 	}
 	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
+}
+
+// accountTarget returns what of Account/ and Admin/ can be locked, or the place of it.
+func (e *Locks) accountTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	var at *account.Lockable
+	var err error
+	switch t.Kind {
+	case OnMe:
+		at, err = e.accounts.LockableMe(r, by)
+	case OnSecret:
+		at, err = e.accounts.LockableSecret(r, by, t.Secret, t.Name)
+	default:
+		at, err = e.accounts.LockableParty(r, by, t.Party, t.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &targeted{LockScope: at.Scope, version: at.Version, refused: at.Refused}, nil
 }
 
 func (e *Locks) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {

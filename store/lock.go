@@ -25,6 +25,10 @@ const (
 	LocksOnDocuments LockKey = "document/"
 	LocksOnAttached  LockKey = "attachment/"
 	LocksOnHooks     LockKey = "hook/"
+	LocksOnAccounts  LockKey = "account/"
+	LocksOnSecrets   LockKey = "secret/"
+	LocksOnParties   LockKey = "party/"
+	LocksOnHolds     LockKey = "hold/"
 )
 
 // LocksOnTasksOf begins the keys of the tasks of a case.
@@ -131,6 +135,20 @@ func AttachmentKey(caseID int64, uuid UUID) LockKey {
 
 // HookKey returns the key of the locks on a hook.
 func HookKey(id int64) LockKey { return LocksOnHooks + LockKey(fmt.Sprint(id)) }
+
+// AccountKey returns the key of the locks on what a user says of themselves.
+func AccountKey(user identity.ID) LockKey { return LocksOnAccounts + LockKey(fmt.Sprint(user)) }
+
+// SecretKey returns the key of the locks on an app password or calendar link.
+func SecretKey(kind SecretKind, id int64) LockKey {
+	return LocksOnSecrets + LockKey(fmt.Sprintf("%s-%d", kind, id))
+}
+
+// PartyKey returns the key of the locks on a user or team, as administrators have it.
+func PartyKey(id identity.ID) LockKey { return LocksOnParties + LockKey(fmt.Sprint(id)) }
+
+// HoldKey returns the key of the locks on a hold.
+func HoldKey(id int64) LockKey { return LocksOnHolds + LockKey(fmt.Sprint(id)) }
 
 // RootKey begins the keys of the locks on what lies below the root of a context.
 func RootKey(root identity.ID) LockKey {

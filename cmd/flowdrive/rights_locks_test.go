@@ -252,10 +252,12 @@ const rightsOfLocks = `
   LOCK                                    | 201 403 403 403 403 403 403 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Account/me.json
-  LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
+  LOCK                                    | 200 200 200 200 200 200 200 401
+  UNLOCK                                  | 409 409 409 409 409 409 409 401
 /dav/Account/AppPasswords/{phone}.json
 /dav/Account/CalendarLinks/{phone}.json
-  LOCK UNLOCK                             | 404 403 404 404 404 404 404 401
+  LOCK                                    | 404 200 404 404 404 404 404 401
+  UNLOCK                                  | 404 409 404 404 404 404 404 401
 /dav/Admin/
 /dav/Admin/Users/
 /dav/Admin/Teams/
@@ -271,10 +273,12 @@ const rightsOfLocks = `
   LOCK UNLOCK                             | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/{user}.json
 /dav/Admin/Holds/{hold}.json
-  LOCK UNLOCK                             | 403 404 404 404 404 404 404 401
+  LOCK                                    | 200 404 404 404 404 404 404 401
+  UNLOCK                                  | 409 404 404 404 404 404 404 401
 /dav/Admin/Users/fresh.json
 /dav/Admin/Holds/fresh.json
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401
 /dav/Admin/Teams/{team}.json
-  LOCK UNLOCK                             | 403 404 404 404 404 404 404 401
+  LOCK                                    | 200 404 404 404 404 404 404 401
+  UNLOCK                                  | 409 404 404 404 404 404 404 401
 `

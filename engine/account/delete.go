@@ -116,7 +116,7 @@ func (e *Accounts) deletable(stored store.Reader, req change.Request, kind ident
 	if p == nil {
 		return nil, nil, change.Absent(string(kind))
 	}
-	if err := change.CheckVersion(req.If, partyVersion(p)); err != nil {
+	if err := e.maker.CheckRequest(stored.Locks(), req, partyVersion(p), partyScope(p)); err != nil {
 		return nil, nil, err
 	}
 	if t.LastAdministrator(p) {

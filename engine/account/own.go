@@ -47,7 +47,7 @@ func (e *Accounts) Me(_ context.Context, by identity.Principal) (*change.Resourc
 // its ETag is of its bytes.
 func (e *Accounts) meResource(t *Table, id identity.ID) *change.Resource {
 	form := t.Me(id, e.warnings(t, id))
-	return &change.Resource{Name: "me", Form: form, FormETag: change.SourceETag(form), Created: t.ByID(id).Created, Modified: t.Modified(), Own: true}
+	return &change.Resource{Name: "me", Form: form, FormETag: change.SourceETag(form), Created: t.ByID(id).Created, Modified: t.Modified(), Own: true, Lock: store.AccountKey(id)}
 }
 
 // People returns the names of all users who are not disabled, and of all
@@ -95,7 +95,7 @@ func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (
 		if p == nil {
 			return change.Absent("user")
 		}
-		if err := change.CheckVersion(req.If, e.meVersion(t, p.ID)); err != nil {
+		if err := e.maker.CheckRequest(tx.Locks(), req, e.meVersion(t, p.ID), change.ScopeOf(store.AccountKey(p.ID))); err != nil {
 			return err
 		}
 		if hash != "" && p.Password != held.ByID(p.ID).Password {

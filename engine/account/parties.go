@@ -56,6 +56,7 @@ func partyResource(p *store.Party) *change.Resource {
 		Definition: p.ETag(),
 		Created:    p.Created,
 		Modified:   p.Modified,
+		Lock:       store.PartyKey(p.ID),
 		Own:        true,
 	}
 }
@@ -86,7 +87,8 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 		if err != nil {
 			return err
 		}
-		if err := change.CheckVersion(req.If, partyVersion(t.ByName(kind, name))); err != nil {
+		old := t.ByName(kind, name)
+		if err := e.maker.CheckRequest(tx.Locks(), req, partyVersion(old), partyScope(old)); err != nil {
 			return err
 		}
 		newID := func() identity.ID { return identity.ID(e.maker.NewID(req)) }

@@ -29,7 +29,7 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 		if from == nil {
 			return change.Absent(string(kind))
 		}
-		if err := change.CheckVersion(req.If, partyVersion(from)); err != nil {
+		if err := e.maker.CheckRequest(tx.Locks(), req, partyVersion(from), partyScope(from)); err != nil {
 			return err
 		}
 		if from.Name == identity.Everyone {
@@ -42,6 +42,9 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 		to.Name = identity.Name(newName)
 		to.Revision++
 		to.Modified = req.Now
+		if err := tx.Write().Locks().DeleteOn(store.PartyKey(from.ID)); err != nil {
+			return err
+		}
 		// A party is stored under its new name before others name it by that.
 		if err := tx.Write().Parties().Put(&to); err != nil {
 			return err

@@ -78,7 +78,7 @@ func (e *Accounts) NoteUse(kind store.SecretKind, s *HeldSecret) {
 	}
 }
 
-func secretResource(s *HeldSecret) *change.Resource {
+func secretResource(kind store.SecretKind, s *HeldSecret) *change.Resource {
 	form, used := s.Form()
 	modified, tag := s.Created, int64(0)
 	if !used.IsZero() {
@@ -87,15 +87,15 @@ func secretResource(s *HeldSecret) *change.Resource {
 	definition := fmt.Sprintf(`"a%d.`, s.ID)
 	return &change.Resource{
 		Name: s.Label, Seq: s.ID, Form: form, FormETag: fmt.Sprintf(`%s%d"`, definition, tag),
-		Definition: definition, Created: s.Created, Modified: modified, Own: true,
+		Definition: definition, Created: s.Created, Modified: modified, Own: true, Lock: store.SecretKey(kind, s.ID),
 	}
 }
 
-func secretVersion(s *HeldSecret) change.Version {
+func secretVersion(kind store.SecretKind, s *HeldSecret) change.Version {
 	if s == nil {
 		return change.Version{}
 	}
-	r := secretResource(s)
+	r := secretResource(kind, s)
 	return change.Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
 }
 
@@ -103,7 +103,7 @@ func secretVersion(s *HeldSecret) change.Version {
 func (e *Accounts) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]change.Resource, error) {
 	var out []change.Resource
 	for _, s := range e.Table().Secrets(kind, by.ID) {
-		out = append(out, *secretResource(s))
+		out = append(out, *secretResource(kind, s))
 	}
 	return out, nil
 }
@@ -115,7 +115,7 @@ func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.S
 	if s == nil {
 		return nil, change.Absent(string(kind))
 	}
-	return secretResource(s), nil
+	return secretResource(kind, s), nil
 }
 
 // PutSecret makes a secret. The outcome has the form with what is secret, this
@@ -138,10 +138,11 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 		if t.ByID(req.By.ID) == nil {
 			return change.Absent("user")
 		}
-		if err := change.CheckVersion(req.If, secretVersion(t.Secret(kind, req.By.ID, label))); err != nil {
+		old := t.Secret(kind, req.By.ID, label)
+		if err := e.maker.CheckRequest(tx.Locks(), req, secretVersion(kind, old), secretScope(kind, old)); err != nil {
 			return err
 		}
-		if t.Secret(kind, req.By.ID, label) == nil && len(t.Secrets(kind, req.By.ID)) >= mostSecrets {
+		if old == nil && len(t.Secrets(kind, req.By.ID)) >= mostSecrets {
 			return errs.New(errs.TooMany, "You have %d %ss, which is the limit; revoke some first.", mostSecrets, kind)
 		}
 		if err := tx.Write().Parties().InsertSecret(kind, s); err != nil {
@@ -274,7 +275,10 @@ func (e *Accounts) DeleteSecret(ctx context.Context, req change.Request, kind st
 		if s == nil {
 			return change.Absent(string(kind))
 		}
-		if err := change.CheckVersion(req.If, secretVersion(s)); err != nil {
+		if err := e.maker.CheckRequest(tx.Locks(), req, secretVersion(kind, s), secretScope(kind, s)); err != nil {
+			return err
+		}
+		if err := tx.Write().Locks().DeleteOn(store.SecretKey(kind, s.ID)); err != nil {
 			return err
 		}
 		if err := tx.Write().Parties().DeleteSecret(kind, s.ID); err != nil {
