@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,6 +164,14 @@ func (e *Env) cases() *cobra.Command {
 			f.XAttrs[key] = value
 		}
 		found, err := client.Collect(s.Cases(ctx, f))
+		if err == nil && all && f.State == "" { // canceled ones are in no list but their own
+			canceled := f
+			canceled.State = "canceled"
+			var more []client.Case
+			more, err = client.Collect(s.Cases(ctx, canceled))
+			found = append(found, more...)
+			slices.SortFunc(found, func(a, b client.Case) int { return cmp.Compare(a.ID, b.ID) })
+		}
 		if err == nil {
 			err = s.knownRoute(ctx, f.Route, len(found))
 		}
