@@ -31,7 +31,7 @@ func TestCasesOfAnEntryFailAlike(t *testing.T) {
 	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
 	w.as("admin").mustPutRoute("import", routeUnreadable)
 	w.as("ann").mustPutEntry("", `{"type": "crontab", "spec": "*/5 * * * *", "route": "import", "title": "Import"}`)
-	const what = "Import: The route is at fault: jq: the message \"InputMessage\" is not JSON; the step csv makes rows of a table."
+	const what = "Import: The route is at fault: jq: the message \"InputMessage\" is empty: the case was given no input."
 	w.advance(3 * time.Hour) // from 12:34:56
 	want := []string{"09 12:35 Failed: " + what}
 	for _, address := range []string{"ann@example.org", "dora@example.org"} {

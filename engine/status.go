@@ -362,7 +362,7 @@ func (l *statusLook) of(r store.Reader, row *store.Case) (*StatusFile, error) {
 				return nil, err
 			}
 		}
-		if f.Unstarted, err = l.cases.decider.whyUnstarted(r, h.core); err != nil {
+		if f.Unstarted, err = whyUnstarted(l.cases.decider, r, h.core); err != nil {
 			return nil, err
 		}
 		if f.Forecast, err = l.cases.decider.forecast(h); err != nil {

@@ -226,7 +226,7 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 				return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 			}
 			item := status.LateItem{Kind: status.LateFailed, Case: c.ID, Title: c.Title, Who: []string{machine.PartyAdmins}, Since: c.Modified}
-			if item.Text, err = l.cases.decider.whyUnstarted(r, c); err != nil {
+			if item.Text, err = whyUnstarted(l.cases.decider, r, c); err != nil {
 				return err
 			}
 			if n := len(c.Warnings); n > 0 {

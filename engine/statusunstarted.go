@@ -9,7 +9,7 @@ import (
 
 // whyUnstarted returns why a case could not start, in a line: its message "error" says so. It
 // returns "" of any other case.
-func (e *decider) whyUnstarted(r store.Reader, c *machine.Case) (string, error) {
+func whyUnstarted(e *decider, r store.Reader, c *machine.Case) (string, error) {
 	if c.Life != machine.Failed || !c.Started.IsZero() {
 		return "", nil
 	}

@@ -18,7 +18,7 @@ func (d stepRun) filter(f *route.Filter) error {
 		return err
 	}
 	if len(content) == 0 {
-		return routeFault("jq: %s, and so is not JSON", d.c.emptiness(f.From))
+		return routeFault("jq: %s", d.c.emptiness(f.From))
 	}
 	if n, err := document.ParseJSON(content); err != nil || n == nil {
 		return routeFault("jq: the message %q is not JSON; the step csv makes rows of a table", f.From)

@@ -115,7 +115,7 @@ func TestNothingToRead(t *testing.T) {
 		{"csv: {from: InputMessage, to: Rows}", "a.csv", "a,b\n1,\xc3", `csv: the message "InputMessage": it is not UTF-8, and its media type names no other charset.`},
 		{"csv: {from: InputMessage, to: Rows}", "a.csv", "\xff\xfea\x00\n\x00\x00\xd8", `csv: the message "InputMessage" has bytes that are no characters in its charset.`},
 		{"csv: {from: Other, to: Rows}", "", "", `csv: there is no message "Other".`},
-		{"jq: {from: InputMessage, filter: ., to: Rows}", "", "", `jq: the message "InputMessage" is empty: the case was given no input, and so is not JSON.`},
+		{"jq: {from: InputMessage, filter: ., to: Rows}", "", "", `jq: the message "InputMessage" is empty: the case was given no input.`},
 	} {
 		p := newPlay(t, parsed(t, `
 states: {a: {type: start}}
