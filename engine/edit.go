@@ -79,7 +79,14 @@ func checkCaseComputed(root document.Value, h *loadedCase) {
 	keepFixed(root, machine.Form(h.core, h.route.Compiled), []fixedMember{
 		{"status", "perform an action that leads there; Actions/ of the case has those that are possible"},
 		{"resolution", "an action sets it"},
-		{"starter", ""}, {"routeVersion", ""}, {"parent", ""}, {"parentAction", ""}, {"scheduleUUID", ""}, {"scheduledFor", ""}, {"started", ""}, {"completed", ""},
+		{"starter", ""},
+		{"routeVersion", ""},
+		{"parent", ""},
+		{"parentAction", ""},
+		{"scheduleUUID", ""},
+		{"scheduledFor", ""},
+		{"started", ""},
+		{"completed", ""},
 	})
 }
 

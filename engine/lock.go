@@ -173,6 +173,7 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 		} else if gone != nil {
 			return gone
 		}
+		exists := gone == nil
 		covers, _, err := at.Covering(tx.Locks(), e.Wall())
 		if err == nil {
 			covers, err = e.withOwn(tx, req, t, covers)
@@ -182,7 +183,7 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 		}
 		i := slices.IndexFunc(covers, req.HasToken)
 		switch {
-		case i < 0 && gone != nil:
+		case i < 0 && !exists:
 			return gone
 		case i < 0: // which says more than that the condition is not met
 			return notThisLock(errs.Precondition)
@@ -193,7 +194,7 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 			return err
 		}
 		out = &covers[i]
-		if gone != nil { // or no longer the caller's to see: it lasts no longer than it would
+		if !exists { // or no longer the caller's to see: it lasts no longer than it would
 			out.Lasts = out.Expires.Sub(e.Wall())
 			return nil
 		}

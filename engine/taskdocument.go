@@ -80,8 +80,21 @@ func taskFixed() []fixedMember {
 	const delegate = `write "delegate" into "do", and the user's name into "to"`
 	const say = `write what you want into "do"`
 	return []fixedMember{
-		{"case", ""}, {"caseTitle", "the case's own file has its title"}, {"route", ""}, {"starter", ""}, {"action", ""}, {"title", ""}, {"description", ""},
-		{"choices", say}, {"state", say}, {"due", ""}, {"acceptBy", ""}, {"offered", ""}, {"roles", ""}, {"assignees", delegate}, {"acceptedBy", say},
+		{"case", ""},
+		{"caseTitle", "the case's own file has its title"},
+		{"route", ""},
+		{"starter", ""},
+		{"action", ""},
+		{"title", ""},
+		{"description", ""},
+		{"choices", say},
+		{"state", say},
+		{"due", ""},
+		{"acceptBy", ""},
+		{"offered", ""},
+		{"roles", ""},
+		{"assignees", delegate},
+		{"acceptedBy", say},
 	}
 }
 

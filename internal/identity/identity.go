@@ -270,11 +270,10 @@ func (d *Directory) TeamCycle(team Name, members []Name) []Name {
 // they are asked for; those of a principal that LivePrincipal made are the
 // rights at that moment.
 type Principal struct {
-	ID     ID
-	Name   Name
-	Device bool // logged in by an app password, which does not change the account
-	AppPassword // that one; zero if Device is false
-
+	ID          ID
+	Name        Name
+	Device      bool // logged in by an app password, which does not change the account
+	AppPassword      // that one; zero if Device is false
 
 	fixed    *rights           // nil: none
 	latest   func() *Directory // of a live principal; nil: its rights are fixed
