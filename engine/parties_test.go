@@ -269,7 +269,7 @@ func TestPartyRefusalsSayWhere(t *testing.T) {
 	entry := ann.mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto", "context": "t1"}`)
 	says(remove("t1"), errs.InUse, "is in use by the schedule entry \""+entry.Name)
 	ann.startCase(`{"route": "ask", "context": "t2"}`)
-	says(remove("t2"), errs.InUse, "is in use by the case \"Question\"")
+	says(remove("t2"), errs.InUse, fmt.Sprintf("is in use by the case %d \"Question\"", w.caseIDs()[0]))
 	admin.mustPutParty(identity.Team, "t3", `{}`)
 	admin.mustPutRoute("theirs", "context: t3\n"+plainStates)
 	says(remove("t3"), errs.InUse, "is in use by the route \"theirs\"")

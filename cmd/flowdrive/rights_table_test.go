@@ -228,15 +228,15 @@ const rightsTable = `
 /dav/Workflow/Routes/{desk}.yaml
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
-  PUT {states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 204 204 403 403 409 409 409 401
-  PUT {context: ops, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 204 403 403 403 409 409 409 401
+  PUT {states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 204 403 403 409 409 409 401
+  PUT {context: ops, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 403 403 403 409 409 409 401
   DELETE                                  | 409 409 403 403 404 404 404 401
   POST                                    | 405 405 405 405 404 404 404 401
   MKCOL                                   | 405 405 405 405 403 403 403 401
 /dav/Workflow/Routes/{desk}.json
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
-  PUT {"states": {"a": {"type": "start", "complete": true}}, "actions": {"begin": {"trigger": "init"}}} | 204 204 403 403 409 409 409 401
+  PUT {"states": {"a": {"type": "start", "complete": true}}, "actions": {"begin": {"trigger": "init"}}} | 200 204 403 403 409 409 409 401
   PUT?migrate {"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}} | 409 409 403 403 409 409 409 401
   DELETE                                  | 409 409 403 403 404 404 404 401
   DELETE?force                            | 204 204 403 403 404 404 404 401
@@ -245,14 +245,14 @@ const rightsTable = `
 /dav/Workflow/Routes/{idle}.yaml
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
-  PUT {states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 204 204 403 403 409 409 409 401
+  PUT {states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 204 403 403 409 409 409 401
   DELETE                                  | 204 204 403 403 404 404 404 401
   POST                                    | 405 405 405 405 404 404 404 401
   MKCOL                                   | 405 405 405 405 403 403 403 401
 /dav/Workflow/Routes/{led}.yaml
   GET HEAD                                | 200 404 200 404 404 404 404 401
   PROPFIND                                | 207 404 207 404 404 404 404 401
-  PUT {access: {admin: [ops]}, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 204 409 204 409 409 409 409 401
+  PUT {access: {admin: [ops]}, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 409 200 409 409 409 409 401
   DELETE                                  | 204 404 204 404 404 404 404 401
   POST                                    | 405 404 405 404 404 404 404 401
   MKCOL                                   | 405 403 405 403 403 403 403 401

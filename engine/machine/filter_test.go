@@ -48,7 +48,7 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	wants(Need{Message: "InputMessage"})
-	for content, want := range map[string]string{"": "is not JSON", "no": "is not JSON"} {
+	for content, want := range map[string]string{"": "is empty: the case was given no input", "no": "is not JSON"} {
 		in.Facts.Messages = map[string][]byte{"InputMessage": []byte(content)}
 		refused(want)
 	}
