@@ -59,9 +59,9 @@ type endings struct {
 // CaseEnded implements engine.Observer.
 func (e *endings) CaseEnded(string) { e.ended <- struct{}{} }
 
-// TestTripsOfVolley: what entries cost that are due at the same instant does not grow with how
+// TestTripsOfDueEntries: what entries cost that are due at the same instant does not grow with how
 // many they are.
-func TestTripsOfVolley(t *testing.T) {
+func TestTripsOfDueEntries(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
 	way := cable.New(t, server.Dial)
@@ -84,7 +84,7 @@ func TestTripsOfVolley(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	volley := func(n int) (trips int) {
+	fire := func(n int) (trips int) {
 		t.Helper()
 		req := h.request()
 		for range n - 1 {
@@ -98,9 +98,9 @@ func TestTripsOfVolley(t *testing.T) {
 		}
 		return way.Trips() - before
 	}
-	first := volley(3) // in which all is prepared that is asked
-	volley(3)
-	few, many := volley(3), volley(60)
+	first := fire(3) // in which all is prepared that is asked
+	fire(3)
+	few, many := fire(3), fire(60)
 	// Another session asks now and then whether this is the active node still.
 	if first > 32 || few > 25 || many > few+4 {
 		t.Errorf("3 entries that are due take %d trips, at first %d; 60 take %d", few, first, many)
