@@ -69,7 +69,7 @@ func TestRightsOfDevices(t *testing.T) {
 func (f *furnishing) asDevice(t *testing.T) {
 	t.Helper()
 	onFolder(t, f.data, f.passwords, func(s *inProcess) {
-		s.must("PUT", "/dav/Account/AppPasswords/phone.json", `{}`)
+		s.must("PUT", "/dav/Account/AppPasswords/tablet.json", `{}`)
 		made := s.must("PUT", "/dav/Account/AppPasswords/laptop.json", `{}`).Body.String()
 		f.passwords["admin"] = regexp.MustCompile(`fd-[a-z2-7]+`).FindString(made)
 	})
@@ -101,7 +101,7 @@ func TestFoundDevice(t *testing.T) {
 			{"PUT", "/dav/Account/me.json", `{"email": "found@example.org"}`, ""},
 			{"PUT", "/dav/Account/AppPasswords/second.json", `{}`, ""},
 			{"PUT", "/dav/Account/CalendarLinks/second.json", `{}`, ""},
-			{"DELETE", "/dav/Account/AppPasswords/phone.json", "", ""}, // itself it may delete
+			{"DELETE", "/dav/Account/AppPasswords/tablet.json", "", ""}, // itself it may delete
 		} {
 			w := s.as("admin", try.method, try.path, try.body, "Destination", try.destination)
 			if w.Code != http.StatusForbidden {
