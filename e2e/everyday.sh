@@ -85,8 +85,9 @@ edits() {
 		succeeds "    saves by a temporary file" cp "$work/$n.2" "$m/Workflow/Schedule/.$n.tmp"
 		if [[ $n == rclone-* ]]; then
 			# What is renamed before it was sent, rclone 1.60 renames for itself
-			# and sends under its first name.
-			eventually "      which is sent" answers 200 GET "$schedule/.$n.tmp"
+			# and sends under its first name. It is busy with it for a moment after
+			# the server has it, and says when it is done.
+			eventually "      which is sent" rclone_sent "$n" ".$n.tmp"
 		fi
 		succeeds "    and a rename" mv "$m/Workflow/Schedule/.$n.tmp" "$m/Workflow/Schedule/$n.json"
 		eventually "    the server has it" holds "$work/$n.2" "$schedule/$n.json"
@@ -95,6 +96,11 @@ edits() {
 		succeeds "    saves as its editors do" "${c}_edit" "$work/$n.2" "Workflow/Schedule/$n.json"
 		eventually "    the server has it" holds "$work/$n.2" "$schedule/$n.json"
 	fi
+}
+
+# rclone_sent MOUNT NAME: rclone has sent the file, and the server has it.
+rclone_sent() {
+	grep -qF "/$2: Copied (" "$work/$1.log" && answers 200 GET "$schedule/$2"
 }
 
 # appends NAME PATH adds a line to what is stored at a path, and in $work/NAME.2.
