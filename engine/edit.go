@@ -76,7 +76,7 @@ func checkCaseComputed(root document.Value, h *loadedCase) {
 	if v := root.Node.Get("version"); v != nil && v.Text != strconv.FormatInt(h.core.Version, 10) {
 		return
 	}
-	keepFixed(root, machine.Form(h.core, h.route.Compiled), []fixedMember{
+	keepFixed(root, func() []byte { return machine.Form(h.core, h.route.Compiled) }, []fixedMember{
 		{"status", "perform an action that leads there; Actions/ of the case has those that are possible"},
 		{"resolution", "an action sets it"},
 		{"starter", ""},

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
@@ -13,13 +15,15 @@ type fixedMember struct {
 }
 
 // keepFixed refuses each of the members that is another one than in the form, so that
-// a user who has edited one learns that nothing came of it. One that is left out stays.
-func keepFixed(root document.Value, form []byte, members []fixedMember) {
-	if root.Node.Kind != document.Object {
+// a user who has edited one learns that nothing came of it. One that is left out stays. The
+// form is made only if a member is there: scripts send none of them, and a form is much work.
+func keepFixed(root document.Value, form func() []byte, members []fixedMember) {
+	given := func(m fixedMember) bool { return root.Node.Get(m.key) != nil }
+	if root.Node.Kind != document.Object || !slices.ContainsFunc(members, given) {
 		return
 	}
-	shown, err := document.ParseJSON(form)
-	if err != nil {
+	shown, err := document.ParseJSON(form())
+	if err != nil || shown == nil {
 		return // forms are JSON: there is nothing to compare with
 	}
 	for _, m := range members {

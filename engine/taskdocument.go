@@ -101,9 +101,15 @@ func taskFixed() []fixedMember {
 // readOnly finds what the document changes and cannot change: the form of the task that
 // it was read from, if it is still that one, says it otherwise.
 func (t *taskChange) readOnly(root document.Value, h *loadedCase, action string) {
-	if res := taskResource(h, action); res != nil && (t.version == 0 || t.version == h.core.Version) {
-		keepFixed(root, res.Form, taskFixed())
+	if t.version != 0 && t.version != h.core.Version {
+		return
 	}
+	keepFixed(root, func() []byte {
+		if res := taskResource(h, action); res != nil {
+			return res.Form
+		}
+		return nil // which is not JSON: there is nothing to compare with
+	}, taskFixed())
 }
 
 // readTask reads the document that is saved as an action of the case: {} or
