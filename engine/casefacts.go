@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"time"
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/account"
@@ -31,6 +32,8 @@ type caseFact struct {
 	shown  machine.Life // "": not known
 	title  string       // folded
 	titled bool         // the title is known
+	due    time.Time    // of its first task, zero: none is
+	dated  bool         // due is known
 }
 
 // now returns the facts for a view that is opened after that.
@@ -143,26 +146,50 @@ func (v *factsOfView) shownLife(r store.Reader, found *store.CaseState) (machine
 // titles returns the titles of cases, folded, by id. It reads those that are not known.
 func (v *factsOfView) titles(r store.Reader, cases []store.CaseState) (map[int64]string, error) {
 	out := make(map[int64]string, len(cases))
-	var others []int64
+	ids := make([]int64, len(cases))
 	for i := range cases {
-		if fact := v.recall(cases[i].ID); fact.titled {
-			out[fact.ID] = fact.title
-		} else {
-			others = append(others, cases[i].ID)
+		ids[i] = cases[i].ID
+	}
+	err := v.ofMarkings(r, ids, func(fact *caseFact) bool {
+		out[fact.ID] = fact.title
+		return fact.titled
+	}, func(fact *caseFact, c *machine.Case) { fact.title, fact.titled = identity.Fold(c.Title), true })
+	return out, err
+}
+
+// dues returns when the first task of each case is due, by id. It reads those that are not
+// known.
+func (v *factsOfView) dues(r store.Reader, ids []int64) (map[int64]time.Time, error) {
+	out := make(map[int64]time.Time, len(ids))
+	err := v.ofMarkings(r, ids, func(fact *caseFact) bool {
+		out[fact.ID] = fact.due
+		return fact.dated
+	}, func(fact *caseFact, c *machine.Case) { fact.due, fact.dated = c.FirstDue(), true })
+	return out, err
+}
+
+// ofMarkings calls take with what is known of each case, and once more, if take does not
+// report that it is enough, with what complete adds to it from the marking of the case.
+func (v *factsOfView) ofMarkings(r store.Reader, ids []int64, take func(*caseFact) bool, complete func(*caseFact, *machine.Case)) error {
+	var others []int64
+	for _, id := range ids {
+		if fact := v.recall(id); fact.ID == 0 || !take(&fact) {
+			others = append(others, id)
 		}
 	}
 	rows, err := r.Cases().Tasks().WithMarkings(others)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range rows {
 		c, err := machine.ReadMarking(rows[i].Marking)
 		if err != nil {
-			return nil, errs.Wrap("read a case", err)
+			return errs.Wrap("read a case", err)
 		}
-		title := identity.Fold(c.Title)
-		out[rows[i].ID] = title
-		v.add(rows[i].ID, func(f *caseFact) { f.title, f.titled = title, true })
+		fact := caseFact{CaseState: store.CaseState{ID: rows[i].ID}}
+		complete(&fact, c)
+		take(&fact)
+		v.add(rows[i].ID, func(f *caseFact) { complete(f, c) })
 	}
-	return out, nil
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
-	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -34,7 +33,7 @@ func (e *Cases) StateCounts(ctx context.Context, by identity.Principal, route st
 	now := e.Clock.Now()
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		place, err := r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
-			return false, out.add(r, found, now)
+			return false, out.add(r, facts, found, now)
 		})
 		out.All = place == 0
 		return err
@@ -43,8 +42,9 @@ func (e *Cases) StateCounts(ctx context.Context, by identity.Principal, route st
 }
 
 // add counts cases.
-func (s *StateCounts) add(r store.Reader, found []store.CaseState, now time.Time) error {
+func (s *StateCounts) add(r store.Reader, facts *factsOfView, found []store.CaseState, now time.Time) error {
 	var running []int64
+	status := make(map[int64]string, len(found))
 	for i := range found {
 		switch life := machine.Life(found[i].State); life {
 		case machine.Queued, machine.Canceled:
@@ -54,26 +54,22 @@ func (s *StateCounts) add(r store.Reader, found []store.CaseState, now time.Time
 		default:
 			s.Open++
 			if life == machine.Active {
-				running = append(running, found[i].ID)
+				running, status[found[i].ID] = append(running, found[i].ID), found[i].Status
 			}
 		}
 		count := s.States[found[i].Status]
 		count.Cases++
 		s.States[found[i].Status] = count
 	}
-	rows, err := r.Cases().Tasks().WithMarkings(running)
+	dues, err := facts.dues(r, running)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		c, err := machine.ReadMarking(rows[i].Marking)
-		if err != nil {
-			return errs.Wrap("read a case", err)
-		}
-		if due := c.FirstDue(); !due.IsZero() && !due.After(now) {
-			count := s.States[c.Status]
+	for id, due := range dues {
+		if !due.IsZero() && !due.After(now) {
+			count := s.States[status[id]]
 			count.Late++
-			s.States[c.Status] = count
+			s.States[status[id]] = count
 		}
 	}
 	return nil

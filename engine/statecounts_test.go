@@ -27,8 +27,7 @@ actions:
 `)
 	eve := w.as("eve")
 	start := func() int64 { return eve.startCase(`{"route": "counted", "title": "One"}`) }
-	first, second, third, fourth := start(), start(), start(), start()
-	start()
+	first, second, third, fourth, fifth := start(), start(), start(), start(), start()
 	w.as("ann").mustDo(first, "take", "perform")
 	w.as("ann").mustDo(second, "take", "perform")
 	w.as("ann").mustDo(second, "finish", "perform")
@@ -48,6 +47,11 @@ actions:
 	want.States["wanted"] = engine.StateCount{Cases: 2, Late: 1} // the suspended one's timers stand still
 	if diff := cmp.Diff(want, count("admin", "counted")); diff != "" {
 		t.Errorf("three days later (-want +got):\n%s", diff)
+	}
+	try(w.as("admin").setTimer(fifth, "take.due", `{"limit": "P9D"}`)).must(w, "another date")
+	want.States["wanted"] = engine.StateCount{Cases: 2}
+	if diff := cmp.Diff(want, count("admin", "counted")); diff != "" {
+		t.Errorf("with another date (-want +got):\n%s", diff)
 	}
 	nothing := &engine.StateCounts{All: true, States: map[string]engine.StateCount{}}
 	for _, test := range [][2]string{{"bob", "counted"}, {"eve", "no-such-route"}} {

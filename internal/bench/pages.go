@@ -44,6 +44,7 @@ func pagesToAsk() [][2]string {
 		{"Cases", "/cases"},
 		{"Cases that have ended", "/cases?state=ended"},
 		{"Search", "/search?q=begun"},
+		{"Route", "/routes/" + routeOnce},
 		{"Board", "/routes/" + routeOnce + "/board"},
 	}
 }
