@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -238,6 +239,7 @@ type base struct {
 	usage      quota.Counts
 	started    startBudget
 	disk       diskTrouble
+	away       atomic.Pointer[absence] // of which people were told last
 	quota      quota.Bytes
 	arriving   *quota.Arriving
 	sweeper    sweeper

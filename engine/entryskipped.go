@@ -64,8 +64,8 @@ func (e *skips) add(l *loadedEntry, skipped skippedInstant) error {
 	}
 	told := &trouble{What: notice.WhatSkipped, Text: skipped.reason, Since: skipped.now, Instant: skipped.at}
 	row := &store.Trouble{Entry: l.row.UUID, Name: troubleSkipped, Due: againAt(skipped.now), Data: document.Line(told)}
-	if _, err := e.addTrouble(e.tx, row); err != nil {
-		return err
+	if _, err := e.addTrouble(e.tx, row); err != nil || e.away.Load().has(skipped.at) {
+		return err // people were told of all that the server has missed
 	}
 	return e.tellOf(l, told, skipped)
 }

@@ -271,7 +271,15 @@ func putServerRecord(tx store.Tx, part ServerPart, record *serverRecord) error {
 // serverForm is Admin/Status.json.
 type serverForm struct {
 	ServerState
+	Away     *awayForm       `json:"away"` // nil: it was not, or for some minutes
 	Troubles []serverTrouble `json:"troubles"`
+}
+
+// awayForm is when the server was away last.
+type awayForm struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Stopped bool   `json:"stopped"`
 }
 
 type serverTrouble struct {
@@ -289,6 +297,9 @@ func (e *Server) Status(ctx context.Context, by identity.Principal) (*Resource, 
 	f := serverForm{Troubles: []serverTrouble{}}
 	if e.state != nil {
 		f.ServerState = e.state()
+	}
+	if a := e.away.Load(); a != nil {
+		f.Away = &awayForm{a.From.UTC().Format(time.RFC3339), a.To.UTC().Format(time.RFC3339), a.Stopped}
 	}
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		for _, part := range serverParts() {

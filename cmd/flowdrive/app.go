@@ -46,6 +46,7 @@ type app struct {
 	traces   *traces      // nil: none
 	told     *serverWatch // tells administrators what is wrong with the server
 	unclean  bool         // the last server on the data folder was not stopped in good order
+	seen     time.Time    // when that was there last
 	db       database
 	lost     func() <-chan struct{} // of a database that can be lost: closed then
 	cause    func() error           // why it was
@@ -354,10 +355,11 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
+	a.comeBack(ctx)
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		parts := []func(context.Context) error{a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
+		parts := []func(context.Context) error{a.live, a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
 		if a.acme != nil {
 			parts = append(parts, a.acme.Run)
 		}

@@ -86,9 +86,10 @@ func (a *app) openDatabase(ctx context.Context) error {
 	}
 	path := filepath.Join(data, databaseName)
 	var err error
-	if a.unclean, err = markRunning(data); err != nil {
+	if a.seen, err = markRunning(data); err != nil {
 		return err
 	}
+	a.unclean = !a.seen.IsZero()
 	if a.told == nil {
 		a.told = newServerWatch(a.log)
 	}
@@ -126,23 +127,6 @@ const quickCheckSize = 512 << 20
 // quickCheckAlways is how large a database may be, in bytes, to be looked through at
 // each start, also after a stop in good order: about a quarter of a second.
 const quickCheckAlways = 64 << 20
-
-// runningName is a file of the data folder that is there while a server runs, and
-// after one that was not stopped in good order.
-const runningName = "running"
-
-// markRunning notes that a server runs, and reports whether the last one was not
-// stopped in good order.
-func markRunning(data string) (unclean bool, err error) {
-	f, err := os.OpenFile(filepath.Join(data, runningName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("note that a server runs: %w", err)
-	}
-	return false, f.Close()
-}
 
 // lookAfterCrash looks at what a server that was not stopped in good order has left. It
 // says if the log is not there or ends early, and looks through a database that is not

@@ -22,6 +22,8 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 		return n.passwordMail(p)
 	case n.Server != nil:
 		return n.serverMail(p)
+	case n.Away != nil:
+		return n.awayMail(p)
 	case n.Case == nil:
 		return n.entryMail(p)
 	case n.Trouble != nil:

@@ -53,7 +53,7 @@ func (k Kind) Severity() Severity {
 }
 
 // Notice is one thing that some people are told. Exactly one of Case, Entry, Hook, Hold,
-// Way, Server and Password is set, or none of a Deed that is a hold.
+// Way, Server, Away and Password is set, or none of a Deed that is a hold.
 type Notice struct {
 	Kind Kind
 	Time time.Time
@@ -70,6 +70,8 @@ type Notice struct {
 	Way *Way
 	// Server is the part of the server that it is about.
 	Server *Server
+	// Away is the time that it is about, in which there was no server.
+	Away *Away
 	// Password is the app password that it is about.
 	Password *Password
 	// Word is what was done in the case, or how it ended: "Approved".

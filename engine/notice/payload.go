@@ -74,7 +74,12 @@ type HoldData struct {
 
 // ServerData is a part of the server that a notice is about.
 type ServerData struct {
-	Part string `json:"part"` // what of the server: backup, disk and so on
+	Part    string `json:"part"`              // what of the server: backup, disk and so on; away if it was not there
+	From    string `json:"from,omitempty"`    // since when it was away
+	To      string `json:"to,omitempty"`      // until when
+	Stopped bool   `json:"stopped,omitempty"` // it had been stopped in good order
+	Late    int    `json:"late,omitempty"`    // instants of schedule entries that come late by it
+	Skipped int    `json:"skipped,omitempty"` // instants that are skipped by it
 }
 
 // DestinationData is a way of telling people that a notice is about.
@@ -180,6 +185,11 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Title = s.Title
 		p.Data.Server = &ServerData{Part: s.Name}
 		p.Data.Href, p.Data.URL, p.Data.Page = StatusPath, n.Links.To(StatusPath), n.Links.To(latePage)
+	} else if a := n.Away; a != nil {
+		p.Type = "server." + n.happened()
+		p.Data.Title = "Flowdrive"
+		p.Data.Server = &ServerData{Part: "away", From: stamp(a.From), To: stamp(a.To), Stopped: a.Stopped, Late: a.Late, Skipped: a.Skipped}
+		p.Data.Href, p.Data.URL, p.Data.Page = StatusPath, n.Links.To(StatusPath), n.Links.To(latePage)
 	} else {
 		p.Type = "destination." + n.happened()
 		p.Data.Title = n.Way.Name
@@ -265,6 +275,9 @@ func (n *Notice) About() string {
 	}
 	if n.Server != nil {
 		return "server " + n.Server.Name
+	}
+	if n.Away != nil {
+		return "server away"
 	}
 	return "way " + n.Way.ID
 }

@@ -15,6 +15,8 @@ func (n *Notice) Sentence(p *Person) string {
 	switch {
 	case n.Way != nil:
 		return n.waySentence()
+	case n.Away != nil:
+		return n.awaySentence(p)
 	case n.Hold != nil:
 		return n.holdSentence()
 	case n.Deed != nil:
