@@ -20,7 +20,9 @@ func TestServerWasAway(t *testing.T) {
 	w, all, _ := deedsWorld(t) // ann has an entry that skips each hour since 12:34:56
 	ann, bob := w.as("ann"), w.as("bob")
 	letters := func(address string) []*machine.Mail {
-		return slices.DeleteFunc(all(address), func(m *machine.Mail) bool { return !strings.HasPrefix(m.Subject, "Flowdrive ") && !strings.HasPrefix(m.Subject, "Skipped: ") })
+		return slices.DeleteFunc(all(address), func(m *machine.Mail) bool {
+			return !strings.HasPrefix(m.Subject, "Flowdrive ") && !strings.HasPrefix(m.Subject, "Skipped: ")
+		})
 	}
 	alive := func(stopped bool) {
 		t.Helper()

@@ -47,8 +47,8 @@ func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *sche
 		return nil, err
 	}
 	for i := range rows {
-		if name := rows[i].Name; over.end != notice.EndDeleted && (name == troubleSkipped || name == troublePaused) {
-			continue // a case that comes to be does not make up for an instant that was skipped, nor resume the entry
+		if name := rows[i].Name; over.end != notice.EndDeleted && (name == troubleSkipped || name == troublePaused || name == troubleUnfilled) {
+			continue // a case that comes to be does not make up for an instant that was skipped, nor resume the entry, nor fill its labels
 		}
 		told, err := (&deeds{e, tx}).endTrouble(&rows[i], loadedEntry{stored, entry}, over)
 		if err != nil {
@@ -98,10 +98,10 @@ func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble,
 	if !stored.Paused.IsZero() {
 		return tx.Write().Troubles().Update(row)
 	}
-	if entry.LastError != "" {
+	if entry.LastError != "" && row.Name == troubleFiring {
 		told.Text = entry.LastError // another PUT has taken it away, and it has not fired since
 	}
-	n := told.notice(notice.KindFailure, now)
+	n := told.notice(told.What.Kind(), now)
 	n.Entry, n.People, n.Trouble.Again = noticeEntry(stored, entry), e.concernedByEntry(stored), true
 	told.addTold(e.accounts.Table(), n.People)
 	row.Data = document.Line(told)

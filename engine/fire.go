@@ -269,6 +269,11 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 			return false, err
 		}
 	}
+	if c != nil {
+		if err := (&unfilled{e.decider, tx}).fired(f, c.warnings, o.FiredAt); err != nil {
+			return false, err
+		}
+	}
 	if c != nil || trouble != nil {
 		entry.LastCase, entry.LastError, entry.CannotStart = o.CaseID, "", nil
 	}

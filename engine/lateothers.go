@@ -23,7 +23,7 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 		name string
 		add  func(store.Reader, *store.Trouble, *status.Late) error
 	}
-	kinds := []kind{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troublePaused, l.latePaused}, {troubleHook, l.lateHook}}
+	kinds := []kind{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troublePaused, l.latePaused}, {troubleUnfilled, l.lateUnfilled}, {troubleHook, l.lateHook}}
 	for _, name := range hookRefusals() {
 		kinds = append(kinds, kind{name, l.lateRefusals})
 	}

@@ -58,7 +58,7 @@ func Read(root document.Value, now time.Time, old *Entry, zones Zones) *Entry {
 		r.replaces, r.was = true, *old
 		e.UUID, e.Created = old.UUID, old.Created
 		e.IterationsPerformed, e.LastIteration = old.IterationsPerformed, old.LastIteration
-		e.LastCase, e.LastError = old.LastCase, old.LastError
+		e.LastCase, e.LastError, e.Unfilled = old.LastCase, old.LastError, old.Unfilled
 	}
 	if !root.Is(document.Object) {
 		return e

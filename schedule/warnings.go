@@ -13,7 +13,7 @@ import (
 // Warnings returns what is allowed in the entry and may not be what its author means,
 // a sentence each, in the order of the fields. It depends on the entry only.
 func (e *Entry) Warnings() []string {
-	return slices.Concat(e.unevenTimes(), e.unfilledLabels(), e.CannotStart)
+	return slices.Concat(e.unevenTimes(), e.unfilledLabels(), e.CannotStart, e.Unfilled)
 }
 
 // cannotStart begins the warnings in CannotStart.
@@ -22,6 +22,16 @@ const cannotStart = "No case of this entry can start: "
 // WarnCannotStart warns of something that only the server knows, and that keeps all cases
 // of the entry from starting.
 func (e *Entry) WarnCannotStart(why string) { e.CannotStart = append(e.CannotStart, cannotStart+why) }
+
+// leftUnfilled begins the warning in Unfilled.
+const leftUnfilled = "The last case of this entry has labels as they are written: "
+
+// SetUnfilled warns of labels that nothing has filled in the last case; "" for none.
+func (e *Entry) SetUnfilled(which string) {
+	if e.Unfilled = nil; which != "" {
+		e.Unfilled = []string{leftUnfilled + which}
+	}
+}
 
 // mostUnfilled is how many labels are named that nothing fills.
 const mostUnfilled = 20

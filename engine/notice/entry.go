@@ -45,6 +45,14 @@ func (n *Notice) firing(p *Person) string {
 		return fmt.Sprintf("The schedule entry %q has been paused since %s, and starts no cases:", title, p.When(t.Since))
 	case t.What == WhatPaused && t.Entries != nil && t.Entries.Count > 1:
 		return fmt.Sprintf("These schedule entries were paused%s at %s, and start no cases:", byWhom(t.By), p.When(t.Since))
+	case n.Kind == KindMended && t.Over == EndDeleted && t.What == WhatUnfilled:
+		return fmt.Sprintf("The schedule entry %q was deleted%s. Its cases had labels as they are written since %s:", title, byWhom(t.By), p.When(t.Since))
+	case n.Kind == KindMended && t.What == WhatUnfilled:
+		return fmt.Sprintf("The last case of the schedule entry %q has all its labels filled. Its cases had labels as they are written since %s:", title, p.When(t.Since))
+	case t.What == WhatUnfilled && t.Again:
+		return fmt.Sprintf("Cases of the schedule entry %q have labels as they are written since %s:", title, p.When(t.Since))
+	case t.What == WhatUnfilled:
+		return fmt.Sprintf("The schedule entry %q has created its case of %s with labels as they are written:", title, p.When(t.Instant))
 	case n.Kind == KindMended && t.Over == EndDeleted:
 		return fmt.Sprintf("The schedule entry %q was deleted%s. It had not started a case since %s:", title, byWhom(t.By), p.When(t.Since))
 	case n.Kind == KindMended:
@@ -66,6 +74,9 @@ func (n *Notice) prospect() string {
 	}
 	if n.Trouble.What == WhatSkipped && !n.Trouble.Ended {
 		return "That is what the entry asks for by its misfire and overlap, and it goes on with its next instant. Its history has all that were skipped. For a case in place of those, save {\"do\": \"backfill\"} with from and to, or {\"do\": \"trigger\"}, to the entry on the drive. You are told of the first of a day."
+	}
+	if n.Trouble.What == WhatUnfilled {
+		return "The case has such a label as a text, and its route may decide by it. Correct the title or the XATTRs of the entry, and look what the case has done. You are told once a day until a case has all its labels filled, and once when one has."
 	}
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."

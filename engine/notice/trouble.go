@@ -21,6 +21,7 @@ const (
 	WhatSlow      What = "slow"         // a case of a schedule entry takes longer than usual
 	WhatHandler   What = "handler"      // steps of a handler failed and were undone, and the case goes on
 	WhatCondition What = "condition"    // guard, enableIf or complete cannot be evaluated, and counts as false
+	WhatUnfilled  What = "unfilled"     // a case of a schedule entry has labels as they are written
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
 	WhatSkipped   What = "skipped"      // a schedule entry has passed over an instant, as its policies ask for
 	WhatHeld      What = "held"         // an administrator keeps a case from starting
@@ -76,6 +77,8 @@ func (t *Trouble) open(title string) string {
 		return "Takes longer than usual: " + title
 	case WhatPaused:
 		return "Paused: " + title
+	case WhatUnfilled:
+		return "Labels are not filled: " + title + ": " + t.Text
 	case WhatSkipped:
 		return "Skipped: " + title + ": " + t.Text
 	case WhatSuspended:
