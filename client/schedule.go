@@ -160,8 +160,62 @@ func (o PutOptions) request(path string, document []byte) request {
 	return r
 }
 
-// CommandEntry does something with a schedule entry: pause, resume, trigger, or backfill
-// with "from" and "to".
+// EntryForm is the complete form of a schedule entry, to be changed and stored again.
+type EntryForm struct {
+	Text []byte
+	ETag string // for PutOptions.Match
+}
+
+// EntryForm returns the complete form of an entry, by its UUID.
+func (c *Client) EntryForm(ctx context.Context, id string) (EntryForm, error) {
+	text, header, err := c.read(ctx, request{method: http.MethodGet, path: schedule + hexUUID(id) + ".json"})
+	if err != nil {
+		return EntryForm{}, err
+	}
+	return EntryForm{Text: text, ETag: header.Get("ETag")}, nil
+}
+
+// Backfill says what became of the instants of a backfill, or would become of them.
+type Backfill struct {
+	Instants   int64           `json:"instants"`
+	Backfilled int64           `json:"backfilled"` // have a case now
+	Done       int64           `json:"done"`       // had a case before
+	Skipped    int64           `json:"skipped"`
+	Failed     int64           `json:"failed"`
+	Left       int64           `json:"left"` // the entry has fired as often as it is to
+	List       []FilledInstant `json:"list"` // the first thousand
+}
+
+// FilledInstant is an instant of a backfill.
+type FilledInstant struct {
+	Instant time.Time `json:"instant"`
+	Outcome string    `json:"outcome"` // backfilled, done, skipped, failed or left
+	Reason  string    `json:"reason"`
+	Case    *int64    `json:"case"`
+}
+
+// BackfillEntry creates the cases of the instants of an entry from one time until before
+// another. An instant that has had a case gets no other, so that it can be repeated. A dry run
+// creates nothing, and says what would become of each instant.
+func (c *Client) BackfillEntry(ctx context.Context, id string, from, to time.Time, dryRun bool) (Backfill, error) {
+	document, err := json.Marshal(map[string]string{"do": "backfill", "from": from.UTC().Format(time.RFC3339), "to": to.UTC().Format(time.RFC3339)})
+	if err != nil {
+		return Backfill{}, fmt.Errorf("write the document: %w", err)
+	}
+	put := PutOptions{DryRun: dryRun}.request(schedule+hexUUID(id)+".json", document)
+	put.header = withHeader(put.header, "Content-Type", "application/json")
+	answer, err := putForForm[backfilled](ctx, c, put)
+	return answer.Backfill, err
+}
+
+type backfilled struct {
+	Document `json:"-"`
+
+	Backfill Backfill `json:"backfill"`
+}
+
+// CommandEntry does something with a schedule entry: pause, resume or trigger; for backfill
+// there is [Client.BackfillEntry].
 func (c *Client) CommandEntry(ctx context.Context, id, command string, fields map[string]string) error {
 	document := map[string]string{"do": command}
 	for key, value := range fields {
@@ -174,6 +228,27 @@ func (c *Client) CommandEntry(ctx context.Context, id, command string, fields ma
 // DeleteEntry deletes a schedule entry.
 func (c *Client) DeleteEntry(ctx context.Context, id string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: schedule + hexUUID(id) + ".json", once: true})
+}
+
+// LeftOut is an instant at which an entry does not fire.
+type LeftOut struct {
+	Instant time.Time `json:"instant"`
+	Reason  string    `json:"reason"` // the day off, and where it stands
+}
+
+// LeftOut returns the coming instants that the days off of an entry leave out, the next one first.
+func (c *Client) LeftOut(ctx context.Context, id string) ([]LeftOut, error) {
+	text, err := c.rawDocument(ctx, workflow+"Status/schedule/"+EntryFile(id)+".json")
+	if err != nil {
+		return nil, err
+	}
+	var status struct {
+		LeftOut []LeftOut `json:"leftOut"`
+	}
+	if err := json.Unmarshal(text, &status); err != nil {
+		return nil, fmt.Errorf("the answer of the server cannot be read: %w", err)
+	}
+	return status.LeftOut, nil
 }
 
 // DeletedEntry returns the path of the document that a deleted entry had, by its UUID or given

@@ -145,17 +145,19 @@ func TestRouteLacksCommand(t *testing.T) {
 	})
 }
 
-// TestLeftOutDays: a6, the file of an entry says which instants its days off leave out, before
-// another one has fired.
+// TestLeftOutDays: the file of an entry and its occurrences name the day off that leaves an
+// instant out, the former before another instant has fired.
 func TestLeftOutDays(t *testing.T) {
 	t.Parallel()
 	w := mailsWorld(t) // 2012-11-09 12:34:56
 	w.as("admin").mustPutRoute("job", routeIdle)
 	ann := w.as("ann")
-	ann.mustPutEntry("daily.json", `{"type": "crontab", "spec": "0 14 * * *", "route": "job", "exclude": ["2012-11-09", "2012-11-11"]}`)
+	ann.mustPutDocument("ann/holidays.ics", strings.ReplaceAll("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20121110\nSUMMARY:Founder's day\\, again\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))
+	out := ann.mustPutEntry("daily.json", `{"type": "crontab", "spec": "0 14 * * *", "route": "job", "exclude": ["2012-11-09", "2012-11-12"], "excludeCalendar": "Documents/ann/holidays.ics"}`)
 	text := try(ann.statusEntry("daily.json")).must(w, "the entry")
-	wantsLines(t, text, "What is left out, by exclude", "2012-11-09 14:00 UTC   Friday", "2012-11-11 14:00 UTC   Sunday")
-	w.advance(48 * time.Hour)
+	wantsLines(t, text, "What is left out", "2012-11-09 14:00 UTC   Friday     2012-11-09 (exclude)", "2012-11-10 14:00 UTC   Saturday   Founder's day, again (holidays.ics)", "2012-11-12 14:00 UTC   Monday     2012-11-12 (exclude)")
+	w.advance(50 * time.Hour)
 	text = try(ann.statusEntry("daily.json")).must(w, "the entry")
-	wantsLines(t, text, "2012-11-09 14:00 UTC   skipped   no case", "2012-11-11 14:00 UTC   Sunday")
+	wantsLines(t, text, "2012-11-09 14:00 UTC   skipped   no case                        excluded: 2012-11-09 (exclude)", "2012-11-10 14:00 UTC   skipped   no case                        excluded: Founder's day, again (holidays.ics)")
+	same(t, "occurrences", len(ann.occurrences(out.Name)), 3)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/calendar"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -51,6 +50,7 @@ type commanded struct {
 	given    *store.GivenName
 	note     string
 	from, to time.Time
+	filled   *backfillReport // of a backfill
 }
 
 // do carries a command out and answers.
@@ -70,6 +70,11 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 		return nil, err
 	}
 	out := &Outcome{Changed: true, Name: c.uuid.String(), Form: stored.Form, FormETag: entryETag(stored), Modified: stored.Modified}
+	if c.filled != nil {
+		if out.Told, err = c.filled.form(stored.Form); err != nil {
+			return nil, err
+		}
+	}
 	return out, c.Finish(tx, c.req, out)
 }
 
@@ -179,40 +184,4 @@ func (c *commanded) redefine(tx store.Tx, stored *store.Entry, entry *schedule.E
 	was := c.given.ETag
 	setSource(c.given, schedule.Source(entry), c.req.Now)
 	return c.claimName(tx, c.given, was)
-}
-
-// judge answers whether a backfill would be too large.
-func (c *commanded) judge(r store.Reader, root document.Value, stored *store.Entry) error {
-	entry, trouble, err := c.calendars.ReadEntry(r, stored, c.req.Now)
-	if err != nil || c.from.IsZero() {
-		return err
-	}
-	if trouble != nil { // what the entry names cannot be used, not the entry
-		root.Get("do").Fail(errs.CodeNotFound, "%s", strings.TrimSuffix(calendar.DetailOf(trouble), "."))
-		return nil
-	}
-	if len(entry.Between(c.from, c.to)) > schedule.MaxBackfill {
-		root.Get("to").Fail(errs.CodeRange, "covers more than %d instants; backfill them in parts", schedule.MaxBackfill)
-	}
-	return nil
-}
-
-// backfill creates the cases of instants that were passed by. One that has
-// had a case gets no other, so that a backfill can be repeated.
-func (c *commanded) backfill(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
-	for _, instant := range entry.Between(c.from, c.to) {
-		iteration, ok := entry.Backfill()
-		if !ok {
-			break
-		}
-		f := &firing{loadedEntry: loadedEntry{stored, entry}, step: schedule.Step{Instant: instant, Iteration: iteration}}
-		again, err := c.fireInstant(tx, f, f.occurrence(OutcomeBackfilled, c.req.Now))
-		if err != nil {
-			return err
-		}
-		if again {
-			entry.Uncount(&f.step)
-		}
-	}
-	return c.moveOn(tx, loadedEntry{stored, entry}, ChangeFired, entry.Backfilled(), c.req.Now)
 }

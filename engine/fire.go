@@ -76,7 +76,7 @@ func (e *Schedules) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next tim
 	}
 	trouble := cmp.Or(item.cause, unread)
 	if due, comes := entry.Due(); !comes || due.After(now) { // its calendar has come to exclude what was due
-		if err := e.passCalendar(tx, stored, now); err != nil {
+		if err := e.passCalendar(tx, stored, entry, now); err != nil {
 			return time.Time{}, false, err
 		}
 		err = e.moveOn(tx, loadedEntry{stored, entry}, ChangeSkipped, !comes, now)
@@ -113,17 +113,25 @@ func (e *Schedules) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next tim
 }
 
 // passCalendar leaves a row for an instant that was due, and that the calendar
-// of its entry excludes by now.
-func (e *Schedules) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) error {
+// of its entry excludes by now: entry has been read with it.
+func (e *Schedules) passCalendar(tx store.Tx, stored *store.Entry, entry *schedule.Entry, now time.Time) error {
 	before, err := e.readForm(stored)
 	if err != nil || before.NextIteration.IsZero() {
 		return err
 	}
-	o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: before.NextIteration, Outcome: OutcomeSkipped, Reason: reasonExcluded, FiredAt: now}
+	o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: before.NextIteration, Outcome: OutcomeSkipped, Reason: excludedBy(entry, before.NextIteration), FiredAt: now}
 	if err := tx.Write().Entries().InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
 		return err
 	}
 	return nil
+}
+
+// excludedBy is the reason of an occurrence that the entry excludes: it names the day off.
+func excludedBy(entry *schedule.Entry, instant time.Time) string {
+	if why := entry.WhyExcluded(instant); why != "" {
+		return reasonExcluded + ": " + why
+	}
+	return reasonExcluded // its calendar has no such day any more
 }
 
 // readForm reads a stored entry without its calendar.
@@ -177,7 +185,7 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 			o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, FiredAt: now}
 			switch {
 			case of.excluded:
-				o.Reason = reasonExcluded
+				o.Reason = excludedBy(entry, instant)
 			case instant.After(entry.Modified):
 				o.Reason = reasonMissed
 			default:

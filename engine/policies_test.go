@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -219,6 +221,43 @@ func TestBackfill(t *testing.T) {
 	_, err := sam.putEntry("often.json", `{"do": "backfill", "from": "2012-11-01", "to": "2012-11-02"}`)
 	w.refused(err, errs.Invalid, "/to range")
 	same(t, "nothing", len(sam.occurrences(often.Name)), 1)
+}
+
+// TestBackfillIsReported: a backfill says what became of each instant, a dry run of it what
+// would, and however often it is repeated each instant has one case.
+func TestBackfillIsReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	sam.mustPutEntry("e.json", `{"type": "cron", "hour": "6", "minute": "0", "route": "auto", "repeat": 3}`)
+	report := func(from, to string, o ...option) string {
+		t.Helper()
+		out := sam.mustPutEntry("e.json", `{"do": "backfill", "from": "`+from+`", "to": "`+to+`"}`, o...)
+		var told struct {
+			Backfill struct {
+				Instants, Backfilled, Done, Left int
+				List                             []struct {
+					Instant, Outcome string
+					Case             *int64
+				}
+			}
+		}
+		if err := json.Unmarshal(out.Told, &told); err != nil {
+			t.Fatal(err)
+		}
+		b := told.Backfill
+		lines := []string{fmt.Sprintf("%d: %d new, %d done, %d left", b.Instants, b.Backfilled, b.Done, b.Left)}
+		for _, of := range b.List {
+			lines = append(lines, fmt.Sprintf("%s %s %t", of.Instant[:10], of.Outcome, of.Case != nil))
+		}
+		return strings.Join(lines, "; ")
+	}
+	same(t, "a dry run", report("2012-11-06", "2012-11-08", dryRun()), "2: 2 new, 0 done, 0 left; 2012-11-06 backfilled false; 2012-11-07 backfilled false")
+	same(t, "cases of a dry run", len(w.cases()), 0)
+	same(t, "a backfill", report("2012-11-06", "2012-11-08"), "2: 2 new, 0 done, 0 left; 2012-11-06 backfilled true; 2012-11-07 backfilled true")
+	same(t, "a larger one", report("2012-11-06", "2012-11-09", dryRun()), "3: 1 new, 2 done, 0 left; 2012-11-06 done true; 2012-11-07 done true; 2012-11-08 backfilled false")
+	same(t, "repeat ends it", report("2012-11-05", "2012-11-09"), "4: 1 new, 2 done, 1 left; 2012-11-05 backfilled true; 2012-11-06 done true; 2012-11-07 done true; 2012-11-08 left false")
+	same(t, "cases", len(w.cases()), 3)
 }
 
 // What had no case, because the server was off or the route was away, gets

@@ -2,12 +2,16 @@ package schedule
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"time"
 )
 
 // Span is a half-open range of time: [From, To).
-type Span struct{ From, To time.Time }
+type Span struct {
+	From, To time.Time
+	Name     string // of what takes it, as of a holiday; "" for nothing
+}
 
 // bounded is a recurrence between two instants, both included, without some
 // spans (docs/contract/schedule.md#exclude).
@@ -132,6 +136,30 @@ func (e *Entry) spans(zone *time.Location) []Span {
 	return out
 }
 
+// WhyExcluded says what excludes an instant, in a few words: "Christmas (holidays.ics)", "2026-12-24
+// (exclude)". It is empty if nothing does. The entry has been read with its calendar.
+func (e *Entry) WhyExcluded(at time.Time) string {
+	holds := func(s Span) bool { return !at.Before(s.From) && at.Before(s.To) }
+	zone := cmp.Or(e.location(), time.UTC)
+	for _, x := range e.Exclude {
+		if slices.ContainsFunc(x.spans(zone), holds) {
+			if x.Date != "" {
+				return x.Date + " (exclude)"
+			}
+			return x.From + " to " + x.To + " (exclude)"
+		}
+	}
+	i := slices.IndexFunc(e.holidays, holds)
+	if i < 0 {
+		return ""
+	}
+	calendar := path.Base(e.ExcludeCalendar)
+	if name := e.holidays[i].Name; name != "" {
+		return name + " (" + calendar + ")"
+	}
+	return calendar
+}
+
 func (x Exclusion) spans(zone *time.Location) []Span {
 	if x.Date != "" {
 		day := sideOf(x.Date)
@@ -174,7 +202,7 @@ func (s side) in(p period) int64 {
 func spansBetween(from, to side, zone *time.Location) (out []Span) {
 	add := func(low, high int64) {
 		if low < high {
-			out = append(out, Span{time.Unix(low, 0).UTC(), time.Unix(high, 0).UTC()})
+			out = append(out, Span{From: time.Unix(low, 0).UTC(), To: time.Unix(high, 0).UTC()})
 		}
 	}
 	const near = 2 * secondsPerDay // more than clocks are ever changed by

@@ -48,7 +48,7 @@ func (e *Entry) Excluded(from, before time.Time, n int) []time.Time {
 // leftOut returns the instants in [from, before) that are left out.
 func (e *Entry) leftOut(from, before time.Time, n int) (out []Instant) {
 	for _, at := range e.Excluded(from, before, n) {
-		out = append(out, Instant{At: at, Why: "left out: it is excluded", Left: true})
+		out = append(out, Instant{At: at, Why: "left out: " + e.WhyExcluded(at), Left: true})
 	}
 	out = append(out, e.skipped(from, before)...)
 	slices.SortFunc(out, func(a, b Instant) int { return a.At.Compare(b.At) })

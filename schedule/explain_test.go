@@ -44,7 +44,7 @@ func TestExplained(t *testing.T) {
 		},
 		{
 			"an excluded day", with("cron", `"hour": 8, "minute": 0, "exclude": ["2012-11-10", "2012-11-11"]`), "2012-11-09T12:00:00", 2,
-			"-2012-11-10T08:00 left out: it is excluded | -2012-11-11T08:00 left out: it is excluded | 2012-11-12T08:00 | 2012-11-13T08:00",
+			"-2012-11-10T08:00 left out: 2012-11-10 (exclude) | -2012-11-11T08:00 left out: 2012-11-11 (exclude) | 2012-11-12T08:00 | 2012-11-13T08:00",
 		},
 		{"a repeat", with("interval", `"hours": 6, "repeat": 2`), "2012-11-09T12:00:00", 10, "2012-11-09T18:00 | 2012-11-10T00:00"},
 		{"once", with("simple", `"date": "2012-11-09T13:00:00"`), "2012-11-09T12:00:00", 10, "2012-11-09T13:00"},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	flow "flowdrive/client"
 	"flowdrive/internal/document"
@@ -290,6 +291,18 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	k.ok("EntryNames", err)
 	k.ok("CommandEntry", k.CommandEntry(ctx, entry.ID(), "trigger", nil))
 	k.ok("CommandEntry", k.CommandEntry(ctx, entry.ID(), "pause", map[string]string{"note": "for now"}))
+	form, err := k.EntryForm(ctx, entry.ID())
+	if k.ok("EntryForm", err); form.ETag == "" {
+		k.Errorf("the form of an entry has no ETag")
+	}
+	_, err = k.LeftOut(ctx, entry.ID())
+	k.ok("LeftOut", err)
+	now, err := k.Now(ctx)
+	k.ok("Now", err)
+	report, err := k.BackfillEntry(ctx, entry.ID(), now.Add(-time.Hour), now.Add(-time.Minute), true)
+	if k.ok("BackfillEntry", err); report.List == nil {
+		k.Errorf("the report of a backfill has no list: %v", report)
+	}
 	all(k.T, k.Occurrences(ctx, entry.UUID))
 	k.tried["Occurrences"] = true
 	k.ok("DeleteEntry", k.DeleteEntry(ctx, entry.ID()))

@@ -22,11 +22,16 @@ const documentsFolder = "/dav/Documents/"
 // String returns the path on the drive, decoded.
 func (p DocumentPath) String() string { return documentsFolder + strings.Join(p, "/") }
 
-// ParseDocumentPath reads the path of a document on the drive, decoded. It
+// ParseDocumentPath reads the path of a document on the drive, decoded. It may
+// begin at the root of the drive, as the paths of commands and clients do. It
 // returns errs.NameNotAllowed if the path leads into no root, or has a name
 // that nothing can have.
 func ParseDocumentPath(text string) (DocumentPath, error) {
-	rest, ok := strings.CutPrefix(text, documentsFolder)
+	path := "/" + strings.TrimPrefix(text, "/")
+	if !strings.HasPrefix(path, documentsFolder) {
+		path = "/dav" + path
+	}
+	rest, ok := strings.CutPrefix(path, documentsFolder)
 	if !ok {
 		return nil, errs.New(errs.NameNotAllowed, "The path %q does not begin with %s.", text, documentsFolder)
 	}

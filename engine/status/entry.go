@@ -165,24 +165,32 @@ func (e *Entry) writeNext(p *page) {
 	}
 }
 
-// writeLeftOut says which instants do not fire: they leave occurrences when the next one fires.
+// writeLeftOut says which instants do not fire, and why: they leave occurrences when the next one
+// fires.
 func (e *Entry) writeLeftOut(p *page) {
 	if len(e.LeftOut) == 0 {
 		return
 	}
-	by := "exclude"
-	if calendar := e.Entry.ExcludeCalendar; calendar != "" {
-		by = "the calendar " + calendar
-		if len(e.Entry.Exclude) > 0 {
-			by = "exclude or " + by
-		}
-	}
-	p.heading("What is left out, by " + by)
+	p.heading("What is left out")
 	rows := make([][]string, len(e.LeftOut))
 	for i, at := range e.LeftOut {
-		rows[i] = []string{e.Zone.Minute(at), at.In(e.Zone.Location).Weekday().String()}
+		rows[i] = []string{e.Zone.Minute(at), at.In(e.Zone.Location).Weekday().String(), machine.OneLine(e.Entry.WhyExcluded(at))}
 	}
 	p.table(rows, "")
+}
+
+// leftOutForm is an instant that an entry excludes, in the JSON form.
+type leftOutForm struct {
+	Instant string `json:"instant"`
+	Reason  string `json:"reason"`
+}
+
+func (e *Entry) leftOut() []leftOutForm {
+	out := make([]leftOutForm, len(e.LeftOut))
+	for i, at := range e.Zone.instants(e.LeftOut) {
+		out[i] = leftOutForm{Instant: at, Reason: e.Entry.WhyExcluded(e.LeftOut[i])}
+	}
+	return out
 }
 
 func (e *Entry) writeOccurrences(p *page) {
@@ -199,7 +207,11 @@ func (e *Entry) writeOccurrences(p *page) {
 		case o.CaseID != 0:
 			what = fmt.Sprintf("case %d, deleted since", o.CaseID)
 		}
-		rows = append(rows, []string{e.Zone.Minute(o.Instant), o.Outcome, what, lateBy(lag(o)), reason(o.Reason)})
+		late := lateBy(lag(o))
+		if o.Outcome == "skipped" && strings.HasPrefix(o.Reason, "excluded") {
+			late = "" // it was recorded with the next one
+		}
+		rows = append(rows, []string{e.Zone.Minute(o.Instant), o.Outcome, what, late, reason(o.Reason)})
 	}
 	p.table(rows, "Nothing has come yet.")
 }
@@ -275,7 +287,7 @@ type entryForm struct {
 	LastError    *string          `json:"lastError"`
 	Warnings     []string         `json:"warnings"`
 	IfNobodyActs string           `json:"ifNobodyActs"`
-	LeftOut      []string         `json:"leftOut"`
+	LeftOut      []leftOutForm    `json:"leftOut"`
 	Failures     int              `json:"failures"`
 	Occurrences  []occurrenceForm `json:"occurrences"`
 	Ended        *string          `json:"ended"`
@@ -297,7 +309,7 @@ func (e *Entry) JSON() []byte {
 	s := e.Entry
 	f := entryForm{
 		Name: e.Name, UUID: s.UUID, Title: s.Title, Route: s.Route, Context: s.Context, State: e.state(), Description: s.Description,
-		Timezone: e.Zone.String(), Next: e.Zone.instants(e.Next), LeftOut: e.Zone.instants(e.LeftOut), Performed: s.IterationsPerformed, Remaining: s.IterationsRemaining,
+		Timezone: e.Zone.String(), Next: e.Zone.instants(e.Next), LeftOut: e.leftOut(), Performed: s.IterationsPerformed, Remaining: s.IterationsRemaining,
 		Note: s.Note, LastError: orNull(s.LastError), Warnings: append([]string{}, s.Warnings()...), IfNobodyActs: e.Outlook(), Failures: len(e.failures()),
 		Occurrences: make([]occurrenceForm, len(e.Occurrences)), Ended: e.Zone.instant(e.Ended), EndedBy: orNull(e.Actor),
 	}

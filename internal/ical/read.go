@@ -23,8 +23,11 @@ const (
 	mostSteps = 4_000_000 // days that are looked at, of all rules
 )
 
-// Span is a half-open range of time: [From, To).
-type Span struct{ From, To time.Time }
+// Span is a half-open range of time, [From, To), that an event takes.
+type Span struct {
+	From, To time.Time
+	Name     string // the event's SUMMARY, in one line
+}
 
 // Options say how a calendar is read.
 type Options struct {
@@ -185,6 +188,7 @@ type event struct {
 	uid                                  string
 	start, end, duration, rule, instance *line
 	more, less                           []*line // RDATE, EXDATE
+	summary                              string
 	canceled                             bool
 }
 
@@ -229,6 +233,8 @@ func (e *event) property(l *line) {
 	switch l.name {
 	case "UID":
 		e.uid = l.value
+	case "SUMMARY":
+		e.summary = oneLine(l.value)
 	case "DTSTART":
 		e.start = l
 	case "DTEND":
@@ -318,7 +324,7 @@ func (r *reader) event(e *event) *Fault {
 		if len(r.spans) == MaxSpans {
 			return &Fault{Line: e.line, Detail: fmt.Sprintf("begins an event too many: a calendar may have %d, each recurrence counted", MaxSpans)}
 		}
-		r.spans = append(r.spans, Span{From: from, To: to})
+		r.spans = append(r.spans, Span{From: from, To: to, Name: e.summary})
 		return nil
 	}
 	for _, l := range e.more {
@@ -403,6 +409,13 @@ func (r *reader) moment(l *line, text string) (moment, *Fault) {
 		return m, l.fault("%q is not a valid date (20121224) or time (20121224T080000, or with Z in UTC)", clip(text))
 	}
 	return m, nil
+}
+
+// oneLine returns a text of a calendar (RFC 5545, section 3.3.11) as people are shown it in a
+// line, at most 200 bytes of it.
+func oneLine(value string) string {
+	text := strings.NewReplacer(`\n`, " ", `\N`, " ", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(value)
+	return errs.Clip(strings.Join(strings.Fields(text), " "), 200)
 }
 
 // clip bounds what a message repeats.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +18,7 @@ import (
 // ScheduleCommands are the commands about the schedule entries of a server.
 func (e *Env) ScheduleCommands() []*cobra.Command {
 	return []*cobra.Command{
-		e.scheduleList(), e.scheduleShow(), e.scheduleAdd(),
+		e.scheduleList(), e.scheduleShow(), e.scheduleAdd(), e.scheduleSet(),
 		e.entryCommand("pause", "Pause schedule entries: nothing fires until they are resumed"),
 		e.entryCommand("resume", "Resume paused schedule entries"),
 		e.entryCommand("trigger", "Start a case of schedule entries now, beside their instants"),
@@ -54,13 +56,44 @@ func (e *Env) scheduleShow() *cobra.Command {
 		if entry.LastError != nil {
 			lines = append(lines, "error    "+*entry.LastError)
 		}
-		for _, l := range append(lines, entry.Warnings...) {
+		left, err := s.leftOut(ctx, &entry)
+		if err != nil {
+			return err
+		}
+		for _, l := range slices.Concat(lines, left, entry.Warnings) {
 			if err := s.Line("%s", output.Clean(l)); err != nil {
 				return err
 			}
 		}
 		return s.showOccurrences(ctx, entry)
 	})
+}
+
+// leftOut says, a line each, which of the next instants of an entry its days off leave out. The
+// file in Status/ has more.
+func (s *session) leftOut(ctx context.Context, entry *client.Entry) (lines []string, err error) {
+	const most = 5
+	zone := entryZone(entry)
+	if zone == nil {
+		zone = s.userZone(ctx)
+	}
+	all, err := s.LeftOut(ctx, entry.ID())
+	if err != nil {
+		return nil, err
+	}
+	today := s.serverTime(ctx).In(zone).Format(time.DateOnly)
+	for i, of := range all {
+		if i == 0 && of.Instant.In(zone).Format(time.DateOnly) == today {
+			lines = append(lines, "today    is left out: "+of.Reason)
+		}
+		if i < most {
+			lines = append(lines, "left out "+of.Instant.In(zone).Format(time.RFC3339)+" "+of.Reason)
+		}
+	}
+	if more := len(all) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("left out … and %d more", more))
+	}
+	return lines, nil
 }
 
 // showEnded shows an entry that has had its last instant or was deleted, by its UUID or given
@@ -164,23 +197,6 @@ func (s *session) eachEntry(ctx context.Context, args []string, f func(namedEntr
 			return err
 		}
 		return f(namedEntry{entry, arg})
-	})
-}
-
-func (e *Env) backfill() *cobra.Command {
-	c := &cobra.Command{
-		Use: "backfill ENTRY FROM TO", Short: "Start the cases of past instants of an entry",
-		Long: "Starts the cases of the instants from FROM until before TO. An instant that has had a case gets\n" +
-			"no other. " + EntryNames,
-		Example: "  flowdrive schedule backfill Nightly 2026-11-01 2026-11-08", Args: cobra.ExactArgs(3),
-	}
-	c.ValidArgsFunction = e.completeWith((*session).entryNames)
-	return e.command(c, func(ctx context.Context, s *session, args []string) error {
-		entry, err := s.FindEntry(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return s.CommandEntry(ctx, entry.UUID, "backfill", map[string]string{"from": args[1], "to": args[2]})
 	})
 }
 

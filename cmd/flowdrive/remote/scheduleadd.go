@@ -111,9 +111,8 @@ func (s *session) zoneOf(ctx context.Context, name, at string) (*time.Location, 
 }
 
 func (e *Env) scheduleAdd() *cobra.Command {
-	var n newEntry
-	var settings []string
-	var file, name, every, at string
+	var n entryFlags
+	var file, name string
 	var dryRun, replace bool
 	c := output.Formats(&cobra.Command{
 		Use: "add ROUTE", Short: "Add a schedule entry",
@@ -131,19 +130,10 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 	})
 	flags := c.Flags()
-	flags.StringVar(&n.Spec, "cron", "", "a crontab line")
-	flags.StringVar(&every, "every", "", "how long it is from one case to the next, as 15m, 1d or PT15M")
-	flags.StringVar(&at, "at", "", "when it starts the only case, or with --every the first, as 2026-12-01 08:00")
-	flags.StringVar(&n.Zone, "zone", "", "the time zone of --cron and --at, as Europe/Berlin (default: yours, as Account/me.json has it, else that of the server)")
-	flags.StringVarP(&n.Title, "title", "t", "", "the title of the entry and its cases")
-	flags.StringArrayVar(&settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
+	n.add(c, "yours")
 	flags.StringVar(&file, "file", "", "a file with the entry")
 	flags.StringVar(&name, "name", "", "a name for its file in Schedule/, as nightly")
 	flags.BoolVar(&replace, "replace", false, "replace the entry that has the name of --name")
-	flags.StringVar(&n.Overlap, "overlap", "", "what happens while an earlier case is open: allow, skip, bufferOne, bufferAll or cancelOther")
-	flags.StringVar(&n.Misfire, "misfire", "", "what becomes of instants at which the server was down: once, skip or all")
-	flags.StringArrayVar(&n.Exclude, "exclude", nil, "a day on which it does not fire, as 2026-12-24; can be repeated")
-	flags.StringVar(&n.Calendar, "exclude-calendar", "", "a calendar of days off, as Documents/ann/holidays.ics")
 	flags.BoolVar(&dryRun, "dry-run", false, "check it, and store nothing")
 	c.ValidArgsFunction = e.completeWith((*session).routeNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) (err error) {
@@ -151,12 +141,12 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		if replace && name == "" {
 			return s.env.Usage(errors.New("--replace needs the --name of the entry that is replaced"))
 		}
-		switch described := n.described() || every != "" || at != "" || len(settings) > 0; {
+		switch described := n.described(); {
 		case file != "" && len(args) == 0 && !described:
 			document, err = s.document(file)
 		case file == "" && len(args) == 1:
 			n.Route = args[0]
-			document, err = s.newEntry(ctx, &n, every, at, settings)
+			document, err = s.newEntry(ctx, &n)
 		default:
 			err = s.env.Usage(errors.New("give a ROUTE and --cron, --every or --at, or --file alone"))
 		}
@@ -173,16 +163,8 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		default:
 			return ofFlags(err)
 		}
-		for _, warning := range entry.Warnings {
-			if err := s.say("warning: %s", output.Clean(warning)); err != nil {
-				return err
-			}
-		}
 		made := cmp.Or(name, entry.ID())
-		if s.Format != "" {
-			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: made}})
-		}
-		if err := s.say("%s; next %s", output.Clean(words(&entry, s.userZone(ctx))), orNone(s.next(ctx, &entry))); err != nil || dryRun {
+		if err := s.tellStored(ctx, &entry, made); err != nil || dryRun || s.Format != "" {
 			return err
 		}
 		return s.Line("%s", made)
@@ -190,7 +172,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 }
 
 // newEntry returns the document of an entry that flags describe.
-func (s *session) newEntry(ctx context.Context, n *newEntry, every, at string, settings []string) ([]byte, error) {
+func (s *session) newEntry(ctx context.Context, n *entryFlags) ([]byte, error) {
 	if n.Spec != "" && n.Zone == "" {
 		zone, err := s.typedZone(ctx)
 		if err != nil {
@@ -198,22 +180,23 @@ func (s *session) newEntry(ctx context.Context, n *newEntry, every, at string, s
 		}
 		n.Zone = zone.String()
 	}
-	zone, err := s.zoneOf(ctx, n.Zone, at)
+	zone, err := s.zoneOf(ctx, n.Zone, n.at)
 	if err == nil {
-		err = n.fires(every, at, zone)
+		err = n.fires(n.every, n.at, zone)
 	}
 	if err != nil {
 		return nil, s.env.Usage(err)
 	}
-	if n.XAttrs, err = s.values(settings); err != nil {
+	if n.XAttrs, err = s.values(n.settings); err != nil {
 		return nil, err
 	}
-	return json.Marshal(n)
+	return json.Marshal(n.newEntry)
 }
 
 // described reports whether flags say something of the entry that would stand in its file.
-func (n *newEntry) described() bool {
-	return n.Spec != "" || n.Zone != "" || n.Title != "" || n.Overlap != "" || n.Misfire != "" || n.Calendar != "" || len(n.Exclude) > 0
+func (n *entryFlags) described() bool {
+	return n.every != "" || n.at != "" || len(n.settings) > 0 ||
+		n.Spec != "" || n.Zone != "" || n.Title != "" || n.Overlap != "" || n.Misfire != "" || n.Calendar != "" || len(n.Exclude) > 0
 }
 
 // ofFlags gives the faults of an entry the names of the flags and the argument that its fields
