@@ -163,6 +163,9 @@ func (e *Attachments) OpenAttachment(ctx context.Context, by identity.Principal,
 	var out *OpenAttachment
 	err := e.contents.Reading(func() error {
 		a, err := e.Attachment(ctx, by, uuid)
+		if err == nil {
+			err = e.lookedAtAttachment(ctx, by, a)
+		}
 		if err != nil {
 			return err
 		}

@@ -203,6 +203,48 @@ func TestAuditOfLooks(t *testing.T) {
 	}
 }
 
+// TestAuditOfContents: an administrator who reads a message of a case, an attachment or an
+// overwritten document that only administering the server shows leaves a row for each look.
+// So does a move of a sandbox's clock.
+func TestAuditOfContents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	a := sam.upload(engine.NewAttachment{Name: "rates.csv"}, "EUR,1")
+	own := admin.upload(engine.NewAttachment{Name: "own.csv"}, "EUR,2")
+	sam.mustPutEntry("a.json", everyDays("1"))
+	sam.mustPutEntry("a.json", everyDays("2"))
+	sam.mustPutRoute("idle", strings.Replace(routeIdle, "everyone", "sam", 1))
+	theirs := number(t, sam.mustDrop("idle", "x.txt", "hello").Name)
+	mine := number(t, admin.mustDrop("auto", "y.txt", "hello").Name)
+	before := len(w.audited("2012-11-09"))
+	stop := w.running()
+	for _, u := range []user{sam, admin} {
+		for _, id := range []int64{theirs, mine} {
+			if c, err := w.Cases.Message(t.Context(), u.by(), id, store.UUID{}, engine.OwnInput); err == nil {
+				_ = c.Body.Close()
+			}
+		}
+		for _, uuid := range []store.UUID{a, own} {
+			if open, err := w.Attachments.OpenAttachment(t.Context(), u.by(), uuid); err == nil {
+				_ = open.Body.Close()
+			}
+		}
+		u.past(store.FolderSchedule)
+	}
+	w.NoteClock(t.Context(), admin.by(), instant("2012-11-10T00:00:00Z"))
+	stop()
+	want := []string{
+		fmt.Sprintf("admin message-read Cases/%d/%s done: null", theirs, store.LabelInput),
+		"admin attachment-read attachfs/" + a.String() + " done: null",
+		"admin history-read Schedule/.history/20121109T123456Z a@sam.json done: null",
+		"admin clock-set 2012-11-10T00:00:00Z done: null",
+	}
+	if diff := cmp.Diff(want, w.audited("2012-11-09")[before:]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestAuditHasTheAddress(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, func(w *world) {

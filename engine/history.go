@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/access"
+	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -114,6 +115,7 @@ func (e *History) Past(ctx context.Context, by identity.Principal, folder store.
 			return change.Absent("document")
 		}
 		out = new(e.pastResource(by, p))
+		e.audit.Looked(ctx, by, p.AuthorID, audit.HistoryRead, strings.ToUpper(string(folder[:1]))+string(folder[1:])+"/.history/"+out.Name)
 		return nil
 	})
 	return out, err

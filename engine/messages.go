@@ -66,6 +66,9 @@ func (e *Cases) message(ctx context.Context, by identity.Principal, id int64, uu
 		default:
 			m, err = store.OrNil(r.Cases().Messages().GetByLabel(id, name))
 		}
+		if err == nil && m != nil {
+			err = e.lookedAtMessage(ctx, r, by, h.row, m)
+		}
 		return err
 	})
 	if err != nil {

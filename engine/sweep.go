@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -313,6 +315,11 @@ const settingClock = "sandbox-clock"
 
 func putClock(tx store.Tx, now time.Time) error {
 	return tx.Write().Settings().Put(settingClock, now.UTC().Format(time.RFC3339Nano))
+}
+
+// NoteClock notes in the audit log that by has moved the sandbox clock to an instant.
+func (e *Engine) NoteClock(ctx context.Context, by identity.Principal, to time.Time) {
+	e.audit.Did(ctx, by, audit.ClockSet, to.UTC().Format(time.RFC3339))
 }
 
 // SandboxClock returns the instant at which a sandbox's clock was left, zero

@@ -81,7 +81,11 @@ func (s *SandboxClock) move(w http.ResponseWriter, r *http.Request) (engine.Adva
 	if _, err := target(s.Clock.Now()); err != nil {
 		return engine.Advanced{}, err
 	}
-	return s.Engine.Advance(r.Context(), target, s.Clock.Set)
+	done, err := s.Engine.Advance(r.Context(), target, s.Clock.Set)
+	if err == nil {
+		s.Engine.NoteClock(r.Context(), PrincipalOf(r.Context()), done.Now)
+	}
+	return done, err
 }
 
 // mayMove answers why the caller may not move the clock, nil if it may.

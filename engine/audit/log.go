@@ -71,10 +71,16 @@ func add(tx store.Tx, row *Row) error {
 // written soon; however many there are, each has its row.
 func (l *Log) Looked(ctx context.Context, by identity.Principal, owner identity.ID, action Action, target string) {
 	if by.Admin() && !by.In(owner) {
-		row := NewRow(by, l.now(), action, target, "")
-		row.Address = l.address(ctx)
-		l.writeLater(row)
+		l.Did(ctx, by, action, target)
 	}
+}
+
+// Did notes what by has done that changes nothing which a unit stores. It never
+// blocks. The row is written soon; however many there are, each has its row.
+func (l *Log) Did(ctx context.Context, by identity.Principal, action Action, target string) {
+	row := NewRow(by, l.now(), action, target, "")
+	row.Address = l.address(ctx)
+	l.writeLater(row)
 }
 
 // Refused notes what by was refused to do to itself, and why. It never blocks.

@@ -48,6 +48,10 @@ const (
 	LockBreak       Action = "lock-break"           // another's; the detail says whose
 	CasePurge       Action = "case-purge"           // a case, deleted for good
 	DocumentRead    Action = "document-read"        // another's, by an administrator
+	HistoryRead     Action = "history-read"         // of what another has written, as it was, by an administrator
+	MessageRead     Action = "message-read"         // of a case that an administrator sees by that right alone
+	AttachmentRead  Action = "attachment-read"      // another's, by an administrator
+	ClockSet        Action = "clock-set"            // of a sandbox, and to when
 	Lost            Action = "rows-lost"            // too many at once; the detail says how many
 )
 

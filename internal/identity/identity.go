@@ -278,6 +278,7 @@ type Principal struct {
 	fixed    *rights           // nil: none
 	latest   func() *Directory // of a live principal; nil: its rights are fixed
 	operator bool              // administers the server, independently of the directory
+	private  bool              // does not administer the server, independently of the directory
 }
 
 // rights are the rights of a party by the users and teams of one moment.
@@ -318,6 +319,13 @@ func (p Principal) AsOperator() Principal {
 	return p
 }
 
+// AsMember returns the principal with the rights that it has without administering the
+// server.
+func (p Principal) AsMember() Principal {
+	p.operator, p.private = false, true
+	return p
+}
+
 // rights returns what the principal has now, never nil.
 func (p Principal) rights() *rights {
 	has := p.fixed
@@ -331,7 +339,7 @@ func (p Principal) rights() *rights {
 }
 
 // Admin reports whether the principal administers the server.
-func (p Principal) Admin() bool { return p.operator || p.rights().admin }
+func (p Principal) Admin() bool { return p.operator || p.rights().admin && !p.private }
 
 // Contexts returns the ids of the principal's contexts, ascending.
 func (p Principal) Contexts() []ID { return p.rights().contexts }
