@@ -80,6 +80,10 @@ e2e-nodes: ## litmus and the clients on three nodes behind HAProxy, which picks 
 browser: ## the pages in Debian's chromium, with axe-core at every stop
 	@.ci/browser.sh
 
+.PHONY: browser-nodes
+browser-nodes: ## the same on three nodes behind a balancer, which picks one at random for each request
+	@FLOWDRIVE_NODES=3 .ci/browser.sh
+
 .PHONY: shots
 shots: ## dist/shots: a picture of every page, in light, in dark and as on a phone (SHOTS_OF="route*")
 	@FLOWDRIVE_BROWSER=BrowserShots FLOWDRIVE_SHOTS="$(CURDIR)/dist/shots" FLOWDRIVE_SHOTS_OF="$(SHOTS_OF)" .ci/browser.sh

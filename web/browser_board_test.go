@@ -11,7 +11,7 @@ import (
 // TestBrowserBoard: a card is moved by pointer and by keys, is put back by Escape, asks
 // for what its action needs, and cannot be dropped where nothing leads.
 func TestBrowserBoard(t *testing.T) {
-	g := newRig(t)
+	g := browserRig(t)
 	g.furnish(t)
 	w := g.open(t, 1440)
 	w.visit("/routes/bug/board")

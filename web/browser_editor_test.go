@@ -11,7 +11,7 @@ import (
 // TestBrowserEditor: a mistake is named with its place as one types, F8 leads there, what
 // was typed survives the end of the session, and what is valid is drawn and stored.
 func TestBrowserEditor(t *testing.T) {
-	g := newRig(t)
+	g := browserRig(t)
 	g.furnish(t)
 	w := g.open(t, 1440)
 	w.visit("/routes/bug/edit")

@@ -88,7 +88,7 @@ func (w *window) live() {
 
 // TestBrowserFlows plays flows of docs/pages.md#flows.
 func TestBrowserFlows(t *testing.T) {
-	s := &stage{rig: newRig(t), front: new(front)}
+	s := &stage{rig: browserRig(t), front: new(front)}
 	s.furnish(t)
 	s.front.handler = s.http.Config.Handler
 	through := httptest.NewServer(s.front)

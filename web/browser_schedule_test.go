@@ -12,7 +12,7 @@ import (
 // clocks do to it, and what is free; the list follows what fires.
 func TestBrowserSchedule(t *testing.T) {
 	for _, width := range []int64{1440, 390} {
-		g := newRig(t)
+		g := browserRig(t)
 		g.furnishSchedule(t)
 		w := g.open(t, width)
 		w.visit("/schedule")

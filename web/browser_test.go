@@ -189,7 +189,7 @@ func (w *window) stop(where string) {
 // and then how long to wait.
 func TestBrowserLogIn(t *testing.T) {
 	for _, width := range []int64{1440, 390} {
-		g := newRig(t)
+		g := browserRig(t)
 		g.furnish(t)
 		w := g.open(t, width)
 		w.expect("status of 4") // the answers to wrong log-ins
@@ -220,7 +220,7 @@ func TestBrowserLogIn(t *testing.T) {
 // TestBrowserPerform: Esc keeps the text, Ctrl+Enter performs, and the log has it.
 func TestBrowserPerform(t *testing.T) {
 	for _, width := range []int64{1440, 390} {
-		g := newRig(t)
+		g := browserRig(t)
 		g.furnish(t)
 		w := g.open(t, width)
 		w.visit("/tasks")
@@ -259,7 +259,7 @@ func TestBrowserPerform(t *testing.T) {
 // TestBrowserLive: what others do shows by itself: a row that is gone stays, dimmed, a new
 // one is counted, and the log of a case grows.
 func TestBrowserLive(t *testing.T) {
-	g := newRig(t)
+	g := browserRig(t)
 	g.furnish(t)
 	w := g.open(t, 1440)
 	w.visit("/tasks")

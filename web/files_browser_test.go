@@ -26,7 +26,7 @@ func (w *window) choose(selector string, files ...string) {
 // page asks: keeping both makes another name, replacing keeps the old version.
 func TestBrowserUpload(t *testing.T) {
 	for _, width := range []int64{1440, 390} {
-		g := newRig(t)
+		g := browserRig(t)
 		g.furnish(t)
 		w := g.open(t, width)
 		w.expect("status of 412")
@@ -65,7 +65,7 @@ func TestBrowserUpload(t *testing.T) {
 // TestBrowserSearch: by keys alone a number leads to its case, and a text to what has it.
 func TestBrowserSearch(t *testing.T) {
 	for _, width := range []int64{1440, 390} {
-		g := newRig(t)
+		g := browserRig(t)
 		g.furnish(t)
 		w := g.open(t, width)
 		w.visit("/tasks")

@@ -31,7 +31,7 @@ import (
 // rig is a whole server over a database of its own, as a sandbox, with the example
 // routes. admin administers it; ann, bob and cy are in the team core, sam is not.
 type rig struct {
-	engine *engine.Engine
+	engine *engine.Engine // nil: the server runs elsewhere (nodes_browser_test.go)
 	auth   *server.Authenticator
 	clock  *clock.Sandbox
 	http   *httptest.Server
@@ -78,11 +78,17 @@ func newRig(tb testing.TB) *rig {
 	})
 	g.found(tb)
 	g.serve(tb, zones)
+	g.hire(tb)
+	return g
+}
+
+// hire makes the people.
+func (g *rig) hire(tb testing.TB) {
+	tb.Helper()
 	for _, u := range [][2]string{{"ann", "Ann Lindqvist"}, {"bob", "Bob Marsh"}, {"cy", "Cy Tanaka"}, {"sam", "Sam Okafor"}} {
 		g.must(tb, "admin", 201, "PUT", "/dav/Admin/Users/"+u[0]+".json", `{"password": "`+password+`", "fullName": "`+u[1]+`"}`)
 	}
 	g.must(tb, "admin", 204, "PUT", "/dav/Admin/Teams/core.json", `{"members": ["ann", "bob", "cy"]}`)
-	return g
 }
 
 // found makes the administrator and the routes.
@@ -140,7 +146,7 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 	}
 	s, err = server.New(server.Config{
 		Log: zerolog.Nop(), Metrics: prometheus.NewRegistry(), Auth: g.auth, Now: time.Now, Version: "test",
-		Drive: drive, Pages: pages, Sessions: g.engine.Accounts,
+		Drive: drive, Pages: pages, Sessions: g.engine.Accounts, Clock: &server.SandboxClock{Clock: g.clock, Engine: g.engine},
 		Events: &server.Events{Href: davfs.EventHref, Listen: func(by identity.Principal, last string) (server.EventStream, error) {
 			return g.engine.Listen(by, last)
 		}},
@@ -167,6 +173,9 @@ func (g *rig) must(tb testing.TB, user string, status int, method, path, body st
 		tb.Fatal(err)
 	}
 	r.SetBasicAuth(user, password)
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	a := send(tb, http.DefaultClient, r)
 	if a.status != status {
 		tb.Fatalf("%s %s %s as %s: got %d %s, want %d", method, path, body, user, a.status, a.body, status)
@@ -218,6 +227,12 @@ func (g *rig) browse(tb testing.TB, user string) *browser {
 	tb.Helper()
 	b := &browser{rig: g, client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if user == "" {
+		return b
+	}
+	if g.engine == nil {
+		for _, c := range (&http.Response{Header: b.post(tb, "/login", "name", user, "password", password).header}).Cookies() {
+			b.token = c.Value
+		}
 		return b
 	}
 	id := g.engine.Accounts.Table().Directory().ByName(identity.Name(user)).ID
