@@ -348,7 +348,7 @@ func TestCancelStopsCommands(t *testing.T) {
 				if log := strings.Join(k.as("sam").logTexts(id), "\n"); !strings.Contains(log, tt.log) {
 					t.Errorf("log:\n%s", log)
 				}
-				rows := try(k.Cases.Outbox(t.Context(), k.as("sam").by(), id)).must(k.world, "outbox")
+				rows := try(k.Cases.Outbox(k.Context(), k.as("sam").by(), id)).must(k.world, "outbox")
 				k.form(rows[0].Form).wants("state", `"canceled"`, "next", "null")
 				if strings.Contains(string(rows[0].Form), `"ended": null`) {
 					t.Errorf("outbox: %s", rows[0].Form)

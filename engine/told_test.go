@@ -40,6 +40,7 @@ type inbox struct {
 
 // withInbox plays something in a world whose people get mails: dora administers the
 // route "job", sam starts its cases.
+// play has the context of k: that of the test outside is not one of the bubble.
 func withInbox(t *testing.T, source string, play func(*inbox)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +172,7 @@ func TestNotDeliveredYet(t *testing.T) {
 		sam := k.as("sam")
 		id := sam.startCase(`{"route": "job", "title": "One"}`)
 		k.wait(time.Minute)
-		text := string(try(k.Status.Case(t.Context(), sam.by(), id)).must(k.world, "its status").Text)
+		text := string(try(k.Status.Case(k.Context(), sam.by(), id)).must(k.world, "its status").Text)
 		if !strings.Contains(text, "attempts have failed, the last one because: the service answered 503 Service Unavailable. The next one is at 2000-01-01 00:0") {
 			t.Errorf("its status after a minute: %s", text)
 		}
@@ -182,7 +183,7 @@ func TestNotDeliveredYet(t *testing.T) {
 		if !strings.Contains(texts[dora], "attempts have failed. It is tried again at 2000-01-01 0") || !strings.Contains(texts[dora], "and further until 2000-01-0") {
 			t.Errorf("what dora is told: %s", texts[dora])
 		}
-		late := string(try(k.Status.Page(t.Context(), sam.by(), engine.StatusLate)).must(k.world, "what is late").Text)
+		late := string(try(k.Status.Page(k.Context(), sam.by(), engine.StatusLate)).must(k.world, "what is late").Text)
 		if !strings.Contains(late, "Not delivered yet: http: ") || !strings.Contains(late, "503") {
 			t.Errorf("what is late: %s", late)
 		}
@@ -245,7 +246,7 @@ func TestWhatHasFailedIsATask(t *testing.T) {
 		k.wait(time.Second)
 		got, _ := k.news()
 		same(t, "given up", got, []string{"sam: Given up: One"})
-		_, err := k.Cases.Task(t.Context(), dora.by(), id, "finish")
+		_, err := k.Cases.Task(k.Context(), dora.by(), id, "finish")
 		k.refused(err, errs.NotFound)
 		sam.caseForm(id).wants("state", `"failed"`, "status", `"failed"`)
 		for _, who := range []string{"sam", "dora", "admin"} { // Status says so, too
