@@ -164,7 +164,7 @@ func (e *Attachments) OpenAttachment(ctx context.Context, by identity.Principal,
 	err := e.contents.Reading(func() error {
 		a, err := e.Attachment(ctx, by, uuid)
 		if err == nil {
-			err = e.lookedAtAttachment(ctx, by, a)
+			err = looks{e.base}.attachment(ctx, by, a)
 		}
 		if err != nil {
 			return err

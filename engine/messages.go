@@ -67,7 +67,7 @@ func (e *Cases) message(ctx context.Context, by identity.Principal, id int64, uu
 			m, err = store.OrNil(r.Cases().Messages().GetByLabel(id, name))
 		}
 		if err == nil && m != nil {
-			err = e.lookedAtMessage(ctx, r, by, h.row, m)
+			err = looks{e.base}.message(ctx, r, by, h.row, m)
 		}
 		return err
 	})
