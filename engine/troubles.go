@@ -373,6 +373,9 @@ func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 		if told.What == notice.WhatDelayed && t.hasFailed(strings.TrimPrefix(rows[i].Name, troubleDelay)) {
 			continue // that is told
 		}
+		if told.What == notice.WhatOverdue && machine.IsOverdue(t.change.after, t.change.route, told.Task) {
+			continue // that it was not accepted in time is over because it is not done in time either
+		}
 		n := t.about(told, notice.KindMended, t.change.after.Modified)
 		n.Trouble.Over = end
 		if actors := t.change.actors(); len(actors) > 0 {

@@ -259,3 +259,46 @@ func prefixed(told []string, ways ...string) []string {
 }
 
 func ref(id int64) string { return strconv.FormatInt(id, 10) }
+
+// TestOneOverdueTaskIsOneThing: of a task that was neither accepted nor done in time people
+// are told one thing a day, and one when it is over.
+func TestOneOverdueTaskIsOneThing(t *testing.T) {
+	t.Parallel()
+	w := troubleWorld(t)
+	w.as("admin").mustPutRoute("offers", `
+title: Offers
+context: ann
+access: {start: [everyone], read: [everyone], admin: [dora]}
+roles: {clerk: {assign: ["user:bob"]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  check: {title: Check it, in: [open], role: clerk, to: done, past: Checked, accept: required, offerTimeout: PT2H, dueIn: PT5H}
+`)
+	id := w.as("sam").startCase(`{"route": "offers", "title": "One"}`)
+	since := w.toldSince(id)
+	since()
+	ofBob := func() []string { return prefixedOf(since(), "bob@example.org: ") }
+	w.advance(3 * time.Hour)
+	same(t, "not accepted", ofBob(), []string{"Not accepted in time: Check it (One)"})
+	w.advance(3 * time.Hour)
+	same(t, "not done either", ofBob(), []string{"Overdue: Check it (One)"})
+	for range 3 {
+		w.advance(24 * time.Hour)
+		same(t, "daily", ofBob(), []string{"Still overdue: Check it (One)"})
+	}
+	w.as("bob").mustDo(id, "check", "accept")
+	same(t, "accepted", ofBob(), []string(nil))
+	w.as("bob").mustPerform(id, "check")
+	same(t, "over", prefixedOf(since(), "dora@example.org: "), []string{"No longer overdue: Check it (One)"})
+}
+
+// prefixedOf returns the rest of the lines with that prefix.
+func prefixedOf(lines []string, prefix string) (out []string) {
+	for _, line := range lines {
+		if rest, is := strings.CutPrefix(line, prefix); is {
+			out = append(out, rest)
+		}
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"flowdrive/route"
 )
@@ -13,6 +14,8 @@ type Overdue struct {
 	Text    string // what was to be done, and by when
 	Action  string // of a task's timer: the action; else ""
 	Holders []string
+
+	offer bool // the task was to be accepted
 }
 
 // OverdueTimers returns the timers of a case that are overdue, in the order in
@@ -36,9 +39,19 @@ func OverdueTimers(c *Case, r *route.Route) (out []Overdue) {
 			o.Action = r.Actions[at.action].Name
 			o.Holders = holders(c, d.status, &r.Actions[at.action], &c.Enabled[at.place])
 		}
+		o.offer = at.kind == OfferTimer
 		out = append(out, o)
 	}
-	return out
+	// A task that was not accepted in time, and is not done in time either, is one thing.
+	return slices.DeleteFunc(out, func(o Overdue) bool {
+		return o.offer && slices.ContainsFunc(out, func(other Overdue) bool { return other.Action == o.Action && !other.offer })
+	})
+}
+
+// IsOverdue reports whether the task of an action has not been done in time, with a timer of
+// which people are told.
+func IsOverdue(c *Case, r *route.Route, action string) bool {
+	return action != "" && slices.ContainsFunc(OverdueTimers(c, r), func(o Overdue) bool { return o.Action == action })
 }
 
 // word says what the expiry of a timer means to people.
