@@ -4,8 +4,10 @@ package web
 
 import (
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -329,4 +331,61 @@ func flowHostileFields(t *testing.T, s *stage) {
 			t.Errorf("%s: what somebody wrote is not text", at)
 		}
 	}
+}
+
+// TestBrowserManyTasks: of 10,000 tasks the first pages come in order, what is searched and
+// filtered is a part of the same list, and over all pages each case is there once. How long
+// that may take is measured by make bench.
+func TestBrowserManyTasks(t *testing.T) {
+	t.Run("flow 39 10,000 tasks", func(t *testing.T) {
+		g := newRig(t)
+		const n = 10_000
+		g.must(t, "ann", 201, "PUT", "/dav/Workflow/Schedule/new.json", `{"type": "interval", "title": "Many", "route": "bug", "context": "core", "minutes": 1, "repeat": 10000}`)
+		g.advance(t, g.clock.Now().Add((n+1)*time.Minute).Format(time.RFC3339))
+		b, seen, pages := g.browse(t, "bob"), map[string]bool{}, 0
+		row := regexp.MustCompile(`<li class="task[^>]* id="(t[0-9]+)"`)
+		var first []string
+		for at := "/tasks?sort=newest"; at != ""; pages++ {
+			got := b.get(t, at)
+			if at = ""; got.status != 200 {
+				t.Fatalf("page %d: got %d", pages, got.status)
+			}
+			for _, m := range row.FindAllStringSubmatch(got.body, -1) {
+				if seen[m[1]] {
+					t.Fatalf("%s is there twice", m[1])
+				}
+				if seen[m[1]] = true; len(first) < 2*pageRows {
+					first = append(first, m[1])
+				}
+			}
+			if m := nextInList.FindStringSubmatch(got.body); m != nil {
+				at = html.UnescapeString(m[1])
+			}
+		}
+		if len(seen) != n || pages != n/pageRows {
+			t.Fatalf("there are %d tasks on %d pages", len(seen), pages)
+		}
+		w := g.open(t, 1440)
+		w.as("bob")
+		rows := func() string {
+			t.Helper()
+			t.Logf("%s: %s", eval[string](w, "location.search"), eval[string](w, `performance.getEntriesByType("navigation")[0].serverTiming.map(e => e.name + " " + e.duration + " ms").join()`))
+			return eval[string](w, `[...document.querySelectorAll("#list li.task")].map(r => r.id).join(" ")`)
+		}
+		w.visit("/tasks?sort=newest")
+		got := rows()
+		w.stop("10,000 tasks")
+		w.then(`document.querySelector("#list a[rel=next]").click()`)
+		if got += " " + rows(); got != strings.Join(first, " ") {
+			t.Errorf("the browser has %s, want %s", got, strings.Join(first, " "))
+		}
+		w.visit("/tasks?sort=newest&route=bug")
+		if got := rows(); got != strings.Join(first[:pageRows], " ") {
+			t.Errorf("of the route there is %s", got)
+		}
+		w.visit("/tasks?sort=newest&q=" + strings.TrimPrefix(first[60], "t"))
+		if got := rows(); !strings.Contains(" "+got+" ", " "+first[60]+" ") {
+			t.Errorf("searched for %s, there is %s", first[60], got)
+		}
+	})
 }
