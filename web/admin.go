@@ -11,6 +11,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/status"
 	"flowdrive/internal/errs"
 )
 
@@ -52,9 +53,12 @@ type adminView struct {
 	Audit   *auditView
 }
 
-type figure struct{ Title, Value, Sub string }
+type figure struct {
+	Title, Value, Sub string
+	Href              string // where one looks at what was counted, "" for nowhere
+}
 
-type adminNote struct{ Class, Icon, Title, Text string }
+type adminNote struct{ Class, Icon, Title, Text, Href string }
 
 type userRow struct {
 	Factor   bool   `json:"secondFactor"`
@@ -272,7 +276,7 @@ func drawAdmin(x *visit) error {
 	if !all {
 		sub += ", of the newest"
 	}
-	v.Figures = append(v.Figures, figure{"Open cases", many(open), sub})
+	v.Figures = append(v.Figures, figure{"Open cases", many(open), sub, "/cases"})
 	var overview struct {
 		Late struct {
 			Overdue   int `json:"overdue"`
@@ -285,16 +289,42 @@ func drawAdmin(x *visit) error {
 		return err
 	}
 	late := overview.Late
-	v.Figures = append(v.Figures, figure{"Late", many(late.Overdue), fmt.Sprintf("overdue; %d escalated, %d failed, %d with warnings", late.Escalated, late.Failed, late.Warnings)})
+	v.Figures = append(v.Figures, figure{"Late or failed", many(late.Overdue + late.Escalated + late.Failed), fmt.Sprintf("%d overdue, %d escalated, %d failed; %d with warnings", late.Overdue, late.Escalated, late.Failed, late.Warnings), "/late"})
+	if err := x.notesOfServer(v); err != nil {
+		return err
+	}
 	quota, err := x.Queries.Quota(x.r.Context(), x.by)
 	if err != nil {
 		return err
 	}
 	x.serverFigures(v)
 	if len(v.Figures) < 4 {
-		v.Figures = append(v.Figures, figure{"Stored by you", sizeOf(quota.Used), "of " + sizeOf(quota.Used+quota.Available)})
+		v.Figures = append(v.Figures, figure{"Stored by you", sizeOf(quota.Used), "of " + sizeOf(quota.Used+quota.Available), ""})
 	}
 	return x.adminDraw(v, "")
+}
+
+// notesOfServer says what is wrong outside of cases, as Status/late.txt does.
+func (x *visit) notesOfServer(v *adminView) error {
+	late, err := x.Queries.Late(x.r.Context(), x.by)
+	if err != nil {
+		return err
+	}
+	late.Zone = status.Zone{Location: x.Words.zone}
+	const most = 5
+	others := slices.DeleteFunc(late.Others, func(o status.Other) bool { return o.Kind == status.OtherHold }) // these are shown with what lets them go
+	for i := range others {
+		if i == most {
+			v.Notes = append(v.Notes, adminNote{"bad", "failed", fmt.Sprintf("%d more things are wrong outside of cases.", len(others)-most), "", "/late"})
+			break
+		}
+		o := &others[i]
+		v.Notes = append(v.Notes, adminNote{"bad", "failed", upperFirst(o.About()) + ".", late.Says(o) + " (since " + x.Words.Moment(o.Since) + ")", o.Path})
+	}
+	if late.Untold != "" {
+		v.Notes = append(v.Notes, adminNote{Class: "warn", Icon: "warn", Text: late.Untold})
+	}
+	return nil
 }
 
 func drawUsers(x *visit) error {

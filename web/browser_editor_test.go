@@ -28,6 +28,12 @@ func TestBrowserEditor(t *testing.T) {
 	if off := eval[string](w, `(() => { const a = getComputedStyle(document.querySelector("#f-source")), c = getComputedStyle(document.querySelector(".faults")); return ["fontSize", "fontFamily", "lineHeight", "paddingLeft", "paddingTop", "borderLeftWidth", "tabSize"].filter(p => a[p] !== c[p]).map(p => p + " " + a[p] + " " + c[p]).join("; "); })()`); off != "" {
 		t.Errorf("the underlines do not lie on the text: %s", off)
 	}
+	if lines, numbers := eval[int](w, `document.querySelector("#f-source").value.split("\n").length`), eval[int](w, `document.querySelector(".lines").textContent.split("\n").length`); lines != numbers {
+		t.Errorf("beside %d lines are %d numbers", lines, numbers)
+	}
+	if got := w.text("#check section:has(> .dia) .sub"); got != "as it was last valid" {
+		t.Errorf("while there is a fault, the picture is %q", got)
+	}
 	w.stop("faults")
 	for range eval[int](w, `[...document.querySelectorAll("#check a[data-line]")].findIndex(a => a.closest("li").textContent.includes("statez")) + 1`) {
 		eval[bool](w, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "F8", bubbles: true, cancelable: true})) || true`)

@@ -339,15 +339,25 @@ func flowKeys(t *testing.T, s *stage) {
 
 // flowZoom: at 400 % of 1280 pixels nothing but pictures, boards and tables scrolls sideways.
 func flowZoom(t *testing.T, s *stage) {
-	w := s.open(t, 320)
-	w.as("ann")
+	for _, width := range []int64{320, 390} {
+		w := s.open(t, width)
+		w.as("ann")
+		flowNarrow(t, w, width)
+	}
+}
+
+// flowNarrow looks at pages in a window that is so narrow.
+func flowNarrow(t *testing.T, w *window, width int64) {
 	for _, path := range []string{
 		"/tasks", "/tasks?open=17.approve", "/cases", "/cases/17", "/cases/21", "/routes", "/routes/bug", "/routes/bug/board", "/routes/bug/start", "/routes/expense/report",
-		"/routes/new", "/routes/bug/versions", "/routes/bug/access", "/schedule", "/schedule/new", "/documents/core", "/attachments", "/search?q=a", "/account", "/mount", "/late", "/keys",
+		"/routes/new", "/routes/bug/versions", "/routes/leave/versions?from=1&to=2", "/routes/leave/access", "/routes/bug/access", "/schedule", "/schedule/new", "/documents/core", "/attachments", "/search?q=a", "/account", "/mount", "/late", "/keys",
 	} {
 		w.visit(path)
-		if got := eval[int](w, `document.documentElement.scrollWidth`); got > 320 {
-			t.Errorf("%s is %d pixels wide: %s", path, got, eval[string](w, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 321).slice(0, 6).map(e => e.tagName + "." + e.className.baseVal + e.className + " " + Math.round(e.getBoundingClientRect().right)).join("; ")`))
+		if got := w.tooWide(width); got != "" {
+			t.Errorf("%s is wider than %d pixels: %s", path, width, got)
+		}
+		if got := w.overlaps(); got != "" {
+			t.Errorf("%s, %d pixels wide, has texts on top of each other: %s", path, width, got)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/engine"
@@ -41,6 +42,7 @@ type caseView struct {
 	AttachAt    string // address of the form that attaches a file, "": nothing is attached any more
 	Watch       string // what the form is called that has the reader watch the route, or no longer; "": the reader does not see it
 	Notes       []note
+	Failures    []failureNote
 	Forecast    *forecastView
 	Form        *actionForm
 	Lost        *lostForm
@@ -70,6 +72,13 @@ type mark struct{ Class, Icon, Text string }
 
 // note is what a page says above what it shows.
 type note struct{ Class, Icon, Title, Text string }
+
+// failureNote says what could not be done.
+type failureNote struct {
+	note
+	Task  string // by which it is tried again
+	Again string // address of the form by which the reader has it tried again, "" if they may not
+}
 
 // caseAsk is what is asked before something is done with a case.
 type caseAsk struct {
@@ -201,17 +210,32 @@ func (x caseDrawing) notesOf(v *caseView, d *engine.CaseDetail) {
 	if c.IsDraft() {
 		v.Notes = append(v.Notes, note{"warn", "queued", "This case is a draft.", machine.DraftWhy(c, d.Route)})
 	}
-	for _, w := range c.Warnings {
-		v.Notes = append(v.Notes, note{"warn", "warn", w.Text, x.Words.Moment(w.Time)})
-	}
-	for _, u := range c.AllUndone() {
-		v.Notes = append(v.Notes, note{"bad", "failed", u.Title + " could not be done.", u.Fault + " (" + plural(int(u.Attempts), "attempt") + ", " + x.Words.Moment(u.At) + ")"})
+	undone := c.AllUndone()
+	for _, u := range undone {
+		v.Failures = append(v.Failures, failureNote{
+			note: note{"bad", "failed", undoneTitle(d.Route, u) + " could not be done.", u.Fault + " (" + plural(int(u.Attempts), "attempt") + ", " + x.Words.Moment(u.At) + ")"},
+			Task: u.Name,
+		})
 	}
 	for i := range c.Enabled {
 		if en := &c.Enabled[i]; en.State == machine.Escalated {
-			v.Notes = append(v.Notes, note{"bad", "escalated", actionTitle(d.Route, en.Action) + " could not be done.", en.Fault})
+			v.Failures = append(v.Failures, failureNote{note: note{"bad", "escalated", actionTitle(d.Route, en.Action) + " could not be done.", en.Fault}, Task: en.Action})
 		}
 	}
+	for _, w := range c.Warnings {
+		if !slices.ContainsFunc(undone, func(u *machine.Undone) bool { return u.Fault != "" && strings.HasSuffix(w.Text, u.Fault) }) { // it is told above
+			v.Notes = append(v.Notes, note{"warn", "warn", w.Text, x.Words.Moment(w.Time)})
+		}
+	}
+}
+
+// undoneTitle says what has failed: "Run (exec)".
+func undoneTitle(r *route.Route, u *machine.Undone) string {
+	title := actionTitle(r, u.Action)
+	if u.Step != "" {
+		title += " (" + u.Step + ")"
+	}
+	return title
 }
 
 // actionTitle returns the title of an action of the route.
@@ -282,8 +306,10 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 			v.More = append(v.More, anchor{Label: "Give up the draft", Href: x.with("open", t.name, "do", "abort")})
 			continue
 		}
+		if t.Enabled == nil || t.Enabled.State == machine.Escalated {
+			v.tryAgain(t.name, x.with("open", t.name, "do", "retry"))
+		}
 		if t.Enabled == nil {
-			v.More = append(v.More, anchor{Label: "Try " + t.title + " again", Href: x.with("open", t.name, "do", "retry")})
 			continue
 		}
 		if at := t.Enabled.DueBy(); !at.IsZero() && (due.IsZero() || at.Before(due)) {
@@ -310,6 +336,15 @@ func (x caseDrawing) todoOf(v *caseView, d *engine.CaseDetail) {
 	if v.Form == nil {
 		v.Lost = x.taskDrawing().lost()
 		v.Why = whyNothing(d, v)
+	}
+}
+
+// tryAgain adds the address at which what has failed is tried again.
+func (v *caseView) tryAgain(task, address string) {
+	for i := range v.Failures {
+		if v.Failures[i].Task == task {
+			v.Failures[i].Again = address
+		}
 	}
 }
 

@@ -161,7 +161,7 @@ func (x caseDrawing) commandsOf(v *caseView, d *engine.CaseDetail) {
 	}
 	if asked == "timer" && d.MaySetTimer(name) {
 		c := caseCommand{
-			do: "timer", title: "Set another date for " + name, submit: "Set the date", field: "limit", label: "Date or time from now",
+			do: "timer", title: "Set another date: " + timerSays(d, name), submit: "Set the date", field: "limit", label: "Date or time from now",
 			hint: "A date such as 2012-12-01 08:00, a time such as P3D or PT4H, or nothing for no date.",
 		}
 		v.Ask = x.askOf(v, d, c)

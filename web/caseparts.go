@@ -124,7 +124,8 @@ type messageView struct {
 
 // messagesOf lists the messages: output and exception first, then by creation.
 func (x caseDrawing) messagesOf(v *caseView, d *engine.CaseDetail) {
-	list := slices.Clone(d.Messages)
+	// The input of a case that was started without one has nothing to look at.
+	list := slices.DeleteFunc(slices.Clone(d.Messages), func(m store.Message) bool { return m.Label == "InputMessage" && m.Size == 0 })
 	slices.SortStableFunc(list, func(a, b store.Message) int { return cmp.Compare(messageRank(a.Label), messageRank(b.Label)) })
 	const most = 20
 	for i := range list {
@@ -224,6 +225,16 @@ func timerWords(r *route.Route, name string, f timerForm) (title, why string) {
 	case machine.UserTimer:
 	}
 	return name, ""
+}
+
+// timerSays says what happens on the date of a timer.
+func timerSays(d *engine.CaseDetail, name string) string {
+	var f timerForm
+	if json.Unmarshal(machine.TimerForm(d.Case, d.Route, name), &f) != nil {
+		return name
+	}
+	title, why := timerWords(d.Route, name, f)
+	return strings.TrimSpace(title + " " + why)
 }
 
 // fieldView is an XATTR of the case.

@@ -85,14 +85,15 @@ func drawNewRoute(x *visit) error {
 		Submit: "Store", Source: emptyRoute,
 	}
 	from := x.query.Get("from")
-	v.Examples = []option{{Title: "A small one", Chosen: from == ""}}
 	known := from == ""
 	for _, e := range route.Examples() {
-		v.Examples = append(v.Examples, option{Value: e.Name, Title: e.Name, Chosen: e.Name == from})
+		v.Examples = append(v.Examples, option{Value: e.Name, Title: titleOfText(e.Source, e.Name), Chosen: e.Name == from})
 		if e.Name == from {
-			known, v.Source, v.Name = true, string(e.Source), cmp.Or(v.Name, e.Name)
+			known, v.Source = true, string(e.Source)
 		}
 	}
+	slices.SortFunc(v.Examples, func(a, b option) int { return cmp.Compare(a.Title, b.Title) })
+	v.Examples = slices.Insert(v.Examples, 0, option{Title: "A small one", Chosen: from == ""})
 	if !known {
 		return errs.New(errs.BadParameter, "There is no example %q.", from)
 	}
@@ -103,13 +104,14 @@ func drawNewRoute(x *visit) error {
 }
 
 func drawEditRoute(x *visit) error {
-	stored, err := x.Queries.Route(x.r.Context(), x.by, x.r.PathValue("name"))
+	o, err := x.Queries.RouteOverview(x.r.Context(), x.by, x.r.PathValue("name"))
 	if err != nil {
 		return err
 	}
+	stored := o.Stored
 	at := pageOfRoute(stored.Name)
 	v := &editorView{
-		Title: "Edit " + stored.Name, Name: stored.Name, File: stored.Name + sourceSuffix(stored.YAML), Post: at + "/edit", Cancel: at, Take: at + "/edit",
+		Title: "Edit " + cmp.Or(o.Drawn.Route.Title, stored.Name), Name: stored.Name, File: stored.Name + sourceSuffix(stored.YAML), Post: at + "/edit", Cancel: at, Take: at + "/edit",
 		Submit: "Store", Source: string(stored.Source), Match: stored.SourceETag,
 	}
 	if x.refused != nil && x.refused.Kind == errs.Precondition {
@@ -120,6 +122,20 @@ func drawEditRoute(x *visit) error {
 	}
 	path := routeFolder + "/" + url.PathEscape(stored.Name)
 	return x.editorDrawing().drawEditor(v, head{Title: v.Title, Nav: "routes", Path: routeFolder + "/" + v.File, JSON: path + ".json"}, storeRoute)
+}
+
+// titleOfText returns the title in the text of a route, the name if it has none.
+func titleOfText(source []byte, name string) string {
+	node, err := document.Parse(source, true)
+	if err != nil {
+		return name
+	}
+	if title := node.Get("title"); title != nil {
+		if text, is := title.Any().(string); is && text != "" {
+			return text
+		}
+	}
+	return name
 }
 
 // editorDrawing draws the editor of routes.
@@ -143,11 +159,20 @@ func (x editorDrawing) drawEditor(v *editorView, h head, store form) error {
 	if err != nil && asProblem(err) == nil {
 		return err
 	}
-	if v.Check, err = x.checkOf(v, a, err, stored); err != nil {
+	checked := a
+	if v.New && strings.TrimSpace(sent.Get("name")) == "" {
+		// What is wrong with the text is said before the route has a name.
+		sent.Set("name", "new-"+strings.ToLower(v.Key))
+		checked, err = store(x.visit, sent)
+	}
+	if v.Check, err = x.checkOf(v, checked, err, stored); err != nil {
 		return err
 	}
 	if v.Refused = x.refused; v.Refused != nil {
 		v.Refused.Faults = nil // they stand beside the text
+		if n := len(v.Check.Faults); n > 0 && v.Refused.Kind == errs.Invalid {
+			v.Refused.Detail = plural(n, "fault") + ": nothing was stored. They are listed beside the text."
+		}
 	}
 	if a != nil {
 		v.Curl = x.curlLines(shownFile(a.requests, v.File))

@@ -45,6 +45,41 @@ func TestLatePageOutsideOfCases(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", part, got.body)
 		}
 	}
+	overview := g.browse(t, "admin").get(t, "/admin")
+	for _, part := range []string{"<b>Schedule entry six@ann: Six.</b>", "amount is required by the route", `<a class="b b-s" href="/schedule/`, `<a href="/late" aria-label="Late or failed: `} {
+		if !strings.Contains(overview.body, part) {
+			t.Errorf("the overview of administrators has no %q in\n%s", part, overview.body)
+		}
+	}
+}
+
+// TestFailureOnItsCase: what the server could not do stands above everything else on the
+// page of its case, once, and those who may have it tried again find that there.
+func TestFailureOnItsCase(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/weigh.yaml", `
+access: {start: [everyone], read: [everyone]}
+roles: {owner: {assign: [starter]}}
+xattrs: {weight: {type: number}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  weigh: {title: Weigh, trigger: auto, in: [open], decide: 'xattr.weight > 1 ? "y" : "n"', outputs: {y: done, n: done}}
+  finish: {in: [open], role: owner, to: done}
+`)
+	id := g.start(t, "bob", `{"route": "weigh", "title": "Crate"}`)
+	const says = "<b>Weigh could not be done.</b>"
+	again := `<a class="b b-s" href="/cases/` + id + `?do=retry&amp;open=weigh#todo">Try again…</a>`
+	for user, may := range map[string]bool{"bob": false, "admin": true} {
+		got := g.browse(t, user).get(t, "/cases/"+id)
+		if strings.Count(got.body, says) != 1 || strings.Contains(got.body, again) != may {
+			t.Errorf("%s: got %d; want once that it could not be done, and %v that it can be tried again, in\n%s", user, got.status, may, got.body)
+		}
+	}
+	if got := g.browse(t, "admin").get(t, "/cases/"+id+"?do=retry&open=weigh"); got.status != 200 || !strings.Contains(got.body, `name="do" value="retry"`) {
+		t.Errorf("its form: got %d\n%s", got.status, got.body)
+	}
 }
 
 // TestForecasts: what happens if nobody does anything is a list of instants, and storing

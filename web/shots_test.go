@@ -53,6 +53,12 @@ func TestBrowserShots(t *testing.T) {
 				}
 			}
 			w.visit(p.path)
+			if got := w.tooWide(look.width); got != "" {
+				t.Errorf("%s is wider than %d pixels: %s", p.path, look.width, got)
+			}
+			if got := w.overlaps(); got != "" {
+				t.Errorf("%s, %s, has texts on top of each other: %s", p.path, look.name, got)
+			}
 			ctx, late := context.WithTimeout(w.ctx, time.Minute)
 			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 			late()

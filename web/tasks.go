@@ -51,7 +51,8 @@ type tasksView struct {
 	Next    string // address of the next page, "" for none
 	Bulk    []bulkAction
 	Empty   string
-	Filter  bool // something is filtered
+	Hint    string // below Empty: what comes next
+	Filter  bool   // something is filtered
 	Key     string
 	Action  string // the address of the page, for its forms
 	Lost    *lostForm
@@ -372,8 +373,11 @@ func (x *visit) chooser(title, name string, values []string) chooser {
 	return c
 }
 
-// ledeOfTasks says how things stand.
+// ledeOfTasks says how things stand, nothing if the list is empty.
 func (x taskDrawing) ledeOfTasks(rows []sorted, list engine.Worklist) template.HTML {
+	if len(rows) == 0 {
+		return "" // the list says so
+	}
 	late, week := 0, 0
 	next := x.Words.startOf(8)
 	for i := range rows {
@@ -432,13 +436,13 @@ func (x taskDrawing) emptyTasks(v *tasksView) {
 	case v.Filter:
 		v.Empty = "Nothing in this list passes the filter."
 	case v.List == engine.WorklistAccepted:
-		v.Empty = "You have accepted nothing. A task that you accept is offered to no other person."
+		v.Empty, v.Hint = "You have accepted nothing.", "A task that you accept is offered to no other person."
 	case v.List == engine.WorklistWarnings:
-		v.Empty = "No case of yours has a warning."
+		v.Empty, v.Hint = "No case of yours has a warning.", "A route can warn of a case that waits for long."
 	case v.List == engine.WorklistEscalated:
-		v.Empty = "There is nothing that the server could not do."
+		v.Empty, v.Hint = "There is nothing that the server could not do.", "What it could not do by itself appears here, with what went wrong."
 	default:
-		v.Empty = "Nothing waits for you."
+		v.Empty, v.Hint = "Nothing waits for you.", "Tasks appear here when a case asks you for something."
 	}
 }
 

@@ -124,8 +124,11 @@ func (t *timelineOf) grid(b *strings.Builder, bottom float64) {
 		day := t.starts[i]
 		name, indent := day.Format("Mon 2"), 8.0
 		if t.days > 7 {
-			if name, indent = day.Format("2"), 6; i == 0 || day.Day() == 1 {
+			switch name, indent = day.Format("2"), 6; {
+			case i == 0 || day.Day() == 1 && i < t.days-1:
 				name = day.Format("2 Jan")
+			case i == 1 || day.Day() == 2:
+				name = "" // the name of a month reaches as far as here
 			}
 		}
 		change, why := "", ""

@@ -63,8 +63,20 @@
 	const holder = document.createElement('div');
 	holder.className = 'marked';
 	area.before(holder);
-	holder.append(area, copy);
-	const scroll = () => { copy.scrollTop = area.scrollTop; copy.scrollLeft = area.scrollLeft; };
+	const numbers = document.createElement('pre');
+	numbers.className = 'lines';
+	numbers.setAttribute('aria-hidden', 'true');
+	holder.append(area, copy, numbers);
+	const scroll = () => { numbers.scrollTop = copy.scrollTop = area.scrollTop; copy.scrollLeft = area.scrollLeft; };
+	let numbered = 0;
+	const number = () => {
+		const lines = area.value.split('\n').length;
+		if (lines !== numbered) numbers.textContent = Array.from({ length: lines }, (_, i) => i + 1).join('\n');
+		numbered = lines;
+		scroll();
+	};
+	area.addEventListener('input', number);
+	number();
 	const underline = () => {
 		const found = new Map();
 		for (const link of document.querySelectorAll('#check a[data-line]')) {
@@ -88,8 +100,20 @@
 	};
 	area.addEventListener('scroll', scroll);
 	area.addEventListener('input', () => { copy.replaceChildren(); }); // it is checked again soon
+	// While there are faults, the picture of the last text without any stays.
 	const check = document.getElementById('check');
-	if (check) new MutationObserver(underline).observe(check, { childList: true });
+	let picture = null;
+	const keepPicture = () => {
+		const drawn = check.querySelector('section:has(> .dia)');
+		if (drawn) { picture = drawn; return; }
+		if (!picture) return;
+		picture.querySelector('.sub').textContent = 'as it was last valid';
+		check.append(picture);
+	};
+	if (check) {
+		keepPicture();
+		new MutationObserver(() => { keepPicture(); underline(); }).observe(check, { childList: true });
+	}
 	underline();
 	let at = -1;
 	document.addEventListener('keydown', (e) => {

@@ -17,6 +17,13 @@
 		b.addEventListener('click', () => navigator.clipboard.writeText(b.dataset.copy).then(() => say('Copied ' + b.dataset.copy)));
 	}
 
+	// Of tabs that do not fit, the one that is shown is in sight.
+	for (const tab of document.querySelectorAll('.tabs [aria-current]')) {
+		const box = tab.parentElement.getBoundingClientRect();
+		const at = tab.getBoundingClientRect();
+		if (at.right > box.right) tab.parentElement.scrollLeft += at.right - box.right + 24;
+	}
+
 	// One menu is open at a time; Escape and a click elsewhere close it.
 	document.addEventListener('click', (e) => {
 		for (const d of document.querySelectorAll('details.menu[open]')) if (!d.contains(e.target)) d.open = false;
