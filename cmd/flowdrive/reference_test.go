@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -84,6 +85,7 @@ func (r *reference) schemaPage(name, title, words string, without ...string) str
 	var b strings.Builder
 	r.begin(&b, title, words)
 	r.fields(&b, r.root, "", 2)
+	r.kinds(&b)
 	for _, d := range r.definitions(r.root) {
 		if !slices.Contains(without, d) {
 			r.part(&b, d)
@@ -188,6 +190,23 @@ func (r *reference) fields(b *strings.Builder, of schemaNode, above string, leve
 	}
 }
 
+// kinds writes the fields that a document has by its type: the conditions of its schema.
+func (r *reference) kinds(b *strings.Builder) {
+	common := asNode(r.root["properties"])
+	for _, one := range asList(r.root["allOf"]) {
+		kind, ok := asNode(asNode(asNode(asNode(one)["if"])["properties"])["type"])["const"].(string)
+		if !ok {
+			continue
+		}
+		then := maps.Clone(asNode(asNode(one)["then"]))
+		own := maps.Clone(asNode(then["properties"]))
+		maps.DeleteFunc(own, func(name string, _ any) bool { return common[name] != nil }) // it is bounded there
+		then["properties"] = map[string]any(own)
+		fmt.Fprintf(b, "## Type %s\n\nThe fields of `type: %s`, beside those above.\n\n", kind, kind)
+		r.fields(b, then, "", 3)
+	}
+}
+
 // find returns the definition that a reference names.
 func (r *reference) find(ref string) schemaNode {
 	at := r.root
@@ -220,8 +239,8 @@ func (r *reference) takes(p schemaNode) string {
 	if list := asList(p["enum"]); list != nil {
 		var words []string
 		for _, v := range list {
-			if v != nil {
-				words = append(words, fmt.Sprintf("`%v`", v))
+			if word := fmt.Sprintf("`%v`", v); v != nil && !slices.Contains(words, word) {
+				words = append(words, word)
 			}
 		}
 		return strings.Join(words, ", ")
