@@ -262,7 +262,7 @@ func (x *visit) holds() ([]holdRow, error) {
 }
 
 func drawAdmin(x *visit) error {
-	v := &adminView{Title: "Administration", Lede: "How the server stands, and who may do what."}
+	v, d := &adminView{Title: "Administration", Lede: "How the server stands, and who may do what."}, adminDrawing{x}
 	var err error
 	if v.Holds, err = x.holds(); err != nil {
 		return err
@@ -290,22 +290,25 @@ func drawAdmin(x *visit) error {
 	}
 	late := overview.Late
 	v.Figures = append(v.Figures, figure{"Late or failed", many(late.Overdue + late.Escalated + late.Failed), fmt.Sprintf("%d overdue, %d escalated, %d failed; %d with warnings", late.Overdue, late.Escalated, late.Failed, late.Warnings), "/late"})
-	if err := x.notesOfServer(v); err != nil {
+	if err := d.notesOfServer(v); err != nil {
 		return err
 	}
 	quota, err := x.Queries.Quota(x.r.Context(), x.by)
 	if err != nil {
 		return err
 	}
-	x.serverFigures(v)
+	d.serverFigures(v)
 	if len(v.Figures) < 4 {
 		v.Figures = append(v.Figures, figure{"Stored by you", sizeOf(quota.Used), "of " + sizeOf(quota.Used+quota.Available), ""})
 	}
 	return x.adminDraw(v, "")
 }
 
+// adminDrawing draws the overview of administrators.
+type adminDrawing struct{ *visit }
+
 // notesOfServer says what is wrong outside of cases, as Status/late.txt does.
-func (x *visit) notesOfServer(v *adminView) error {
+func (x adminDrawing) notesOfServer(v *adminView) error {
 	late, err := x.Queries.Late(x.r.Context(), x.by)
 	if err != nil {
 		return err

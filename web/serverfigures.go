@@ -11,7 +11,7 @@ import (
 const longInOutbox = 5 * time.Minute
 
 // serverFigures adds what the server counts, if it does: the same as /metrics.
-func (x *visit) serverFigures(v *adminView) {
+func (x adminDrawing) serverFigures(v *adminView) {
 	if x.Metrics == nil {
 		return
 	}
@@ -36,7 +36,7 @@ func (x *visit) serverFigures(v *adminView) {
 
 // addFigure adds what a metric says: its sum or, of a histogram, the bound below which 99
 // of 100 values are.
-func (x *visit) addFigure(v *adminView, name string, sum float64, slowest string) {
+func (x adminDrawing) addFigure(v *adminView, name string, sum float64, slowest string) {
 	bad := func(title, text string) { v.Notes = append(v.Notes, adminNote{"bad", "failed", title, text, ""}) }
 	switch name {
 	case "flowdrive_cases_created_total":
