@@ -181,8 +181,10 @@ func drawCase(x *visit) error {
 
 // startedText says how a case was started, in the words of its route.
 func startedText(r *route.Route) string {
-	if r.Init >= 0 && r.Init < len(r.Actions) && r.Actions[r.Init].Past != "" {
-		return lowerFirst(r.Actions[r.Init].Past) + " by"
+	if r.Init >= 0 && r.Init < len(r.Actions) {
+		if a := &r.Actions[r.Init]; a.Past != "" && a.Past != a.Title && a.Past != a.Name { // else it is no past
+			return lowerFirst(a.Past) + " by"
+		}
 	}
 	return "started by"
 }

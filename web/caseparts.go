@@ -59,6 +59,7 @@ func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 		entries = slices.DeleteFunc(entries, func(e machine.LogEntry) bool { return e.Seq >= seq })
 	}
 	slices.Reverse(entries)
+	entries = foldAttempts(entries)
 	if len(entries) > logRows {
 		entries = entries[:logRows]
 		v.Earlier = x.with("after", strconv.FormatInt(entries[logRows-1].Seq, 10))
@@ -71,7 +72,7 @@ func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 
 // logLine returns an entry of the log as a line.
 func (x caseDrawing) logLine(e *machine.LogEntry, r *route.Route) logLine {
-	l := logLine{What: machine.LogWords(e, x.partyText), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: deref(e.Comment), Resolution: deref(e.Resolution)}
+	l := logLine{What: x.logWords(e, r), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: deref(e.Comment), Resolution: deref(e.Resolution)}
 	if actor := deref(e.Actor); actor != "" && actor != "timer" {
 		l.Who = x.Queries.Person(actor).Shown()
 		if behalf := deref(e.OnBehalfOf); behalf != "" {

@@ -112,6 +112,9 @@ func pastOf(view *engine.CaseView, action, do string) string {
 	if view.Case.IsDraft() && action == machine.DraftAction {
 		title, past = "the draft", "Started"
 	}
+	if u := view.Case.Undone(action); u != nil {
+		title = undoneTitle(view.Route, u)
+	}
 	if i := view.Route.Action(action); i >= 0 && i < len(view.Route.Actions) {
 		title = cmp.Or(view.Route.Actions[i].Title, action)
 		past = view.Route.Actions[i].Past
