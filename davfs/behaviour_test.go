@@ -29,14 +29,18 @@ func TestListingIsOneQuestion(t *testing.T) {
 	asked := map[string]int{}
 	for _, n := range []int{1, 1100} {
 		d.fillSchedule(t, n-1)
-		for _, request := range []string{"PROPFIND", "GET"} {
+		for request, header := range map[string]string{"PROPFIND": "Depth: 1", "GET": "Accept: text/html,*/*;q=0.8", "get": "Accept: */*"} {
 			before := d.store.asked()
-			rec := d.ask(t, "sam "+request+" /dav/Workflow/Schedule/", "Depth: 1")
+			rec := d.ask(t, "sam "+strings.ToUpper(request)+" /dav/Workflow/Schedule/", header)
 			if got := strings.Count(rec.Body.String(), "<D:href>"); request == "PROPFIND" && got != n+1 {
 				t.Errorf("PROPFIND lists %d members, want %d", got-1, n)
 			}
 			if request == "GET" && strings.Contains(rec.Body.String(), "and 100 more") != (n > 1000) {
 				t.Errorf("the page for browsers of %d entries does not say how many more there are", n)
+			}
+			// lftp and wget follow the links: what is left out they would not copy.
+			if got := strings.Count(rec.Body.String(), ".json</a>"); request == "get" && got != n {
+				t.Errorf("the page for programs has %d of %d entries", got, n)
 			}
 			views := d.store.asked() - before
 			if n == 1 {

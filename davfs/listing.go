@@ -2,14 +2,17 @@ package davfs
 
 import (
 	"html/template"
+	"iter"
 	"net/http"
 	"strconv"
 	"time"
 
 	"flowdrive/davfs/dav"
+	"flowdrive/internal/mediatype"
 )
 
-// mostListed bounds the listing for browsers; programs read .ls.
+// maxListed bounds the listing for browsers, which ask for text/html. Programs that read
+// the links, as lftp and wget do, ask for anything and would not notice that some are missing.
 const maxListed = 1000
 
 // newListing returns the page of a folder. The template escapes every name.
@@ -30,7 +33,7 @@ func newListing() *template.Template {
 // listed is a line of the listing.
 type listed struct{ Href, Name, Size, Modified string }
 
-// getFolder answers with a short page for browsers. It links by absolute
+// getFolder answers with a page for browsers and for programs that follow links. It links by absolute
 // paths, so that the address with and without slash shows the same.
 func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
@@ -42,15 +45,22 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	}
 	page := struct {
 		Path, Parent string
-		Members      []listed
+		Members      iter.Seq[listed]
 		More         int
-	}{Path: x.at.String(), More: max(0, len(members)-maxListed)}
+	}{Path: x.at.String()}
+	if mediatype.Quality(x.r.Header["Accept"], "text/html", "text/*") > 0 {
+		page.More = max(0, len(members)-maxListed)
+	}
 	if depth := len(x.at.Segments); depth > 0 {
 		page.Path += "/"
 		page.Parent = dav.FolderHref(dav.Href(x.at.Segments[:depth-1]...))
 	}
-	for _, m := range members[:len(members)-page.More] {
-		page.Members = append(page.Members, listing(x.at, m))
+	page.Members = func(yield func(listed) bool) {
+		for _, m := range members[:len(members)-page.More] {
+			if !yield(listing(x.at, m)) {
+				return
+			}
+		}
 	}
 	header := w.Header()
 	header.Set("Content-Type", typeHTML)
