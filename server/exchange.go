@@ -294,6 +294,39 @@ func (b *requestBody) refuse() {
 	}
 }
 
+// How much of the body of a refused request net/http passes over before it answers, and
+// how long what is longer is passed over after the answer.
+const (
+	passedOver    = 256 << 10
+	lingerTimeout = time.Minute
+)
+
+// lingers reports whether the rest of the body is to be passed over after the refusal. A
+// client that reads the answer only once it has sent all, as wget does, would find a
+// connection that was reset, and not the answer. What waits for 100 Continue sends nothing.
+func (b *requestBody) lingers(r *http.Request) bool {
+	return !b.ended && r.ProtoMajor == 1 && r.ContentLength > passedOver && r.Header.Get("Expect") == "" &&
+		http.NewResponseController(b.x.ResponseWriter).EnableFullDuplex() == nil
+}
+
+// linger passes over what still comes, until nothing has come for refusedTimeout. The
+// connection ends after that.
+func (b *requestBody) linger(ctx context.Context) {
+	control := http.NewResponseController(b.x.ResponseWriter)
+	if control.Flush() != nil {
+		return
+	}
+	part := make([]byte, 32<<10)
+	for last := b.x.now().Add(lingerTimeout); ctx.Err() == nil && b.x.now().Before(last); {
+		if control.SetReadDeadline(b.x.now().Add(refusedTimeout)) != nil {
+			return
+		}
+		if _, err := b.ReadCloser.Read(part); err != nil {
+			return
+		}
+	}
+}
+
 // newRequestBody gives the sender its first time at once: what a handler
 // does not read net/http does, before it answers.
 func newRequestBody(body io.ReadCloser, x *exchange) *requestBody {

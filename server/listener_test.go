@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -178,5 +179,32 @@ func TestRefusalsDoNotWaitForBodies(t *testing.T) {
 			}
 		}
 		closeAll(whole)
+	})
+}
+
+// TestRefusalsAreReadAfterTheBody: a client that sends the whole of a large body before it
+// reads, as wget does, gets the answer. A body that stays away ends with the connection.
+func TestRefusalsAreReadAfterTheBody(t *testing.T) {
+	t.Parallel()
+	const size = 8 << 20
+	crowd(t, 10, 10, func(l *pipes) {
+		for name, sent := range map[string]int{"whole": size, "a part": size / 2} {
+			c := l.dialFrom("192.0.2.1:1")
+			failed := make(chan error, 1)
+			go func() { // the pipe has no room for an answer
+				_, err := fmt.Fprintf(c, "PUT /dav/x HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", sent))
+				failed <- err
+			}()
+			if status, _ := receive(t, c); status != 401 {
+				t.Errorf("%s: %d", name, status)
+			}
+			if err := <-failed; err != nil {
+				t.Errorf("%s: the body could not be sent: %v", name, err)
+			}
+			<-time.After(2 * refusedTimeout)
+			if !isClosed(c) {
+				t.Errorf("%s: the connection stays open", name)
+			}
+		}
 	})
 }

@@ -140,15 +140,23 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.HasPrefix(mediaType, "text/html") {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	}
+	lingers := false
 	if x != nil {
 		x.giveReason(a.status, a.detail())
 		if x.body != nil {
 			x.body.refuse()
+			lingers = x.body.lingers(r)
 		}
+	}
+	if lingers {
+		h.Set("Connection", "close") // of the body there may be more to come
 	}
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body)
+	}
+	if lingers {
+		x.body.linger(r.Context())
 	}
 }
 
