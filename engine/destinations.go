@@ -30,6 +30,9 @@ type destinationRecord struct {
 	Lost   int64     `json:"lost"`           // deliveries that were given up since
 	Told   bool      `json:"told"`           // administrators have been told
 	At     time.Time `json:"at,omitzero"`    // when they were told last
+
+	// Missed is what a mailbox did not get, by whatever way it was given up.
+	Missed *notice.Undelivered `json:"missed,omitempty"`
 }
 
 // recordKey is the setting in which the record of a destination is kept.
@@ -143,7 +146,60 @@ func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, 
 		}
 		record.Told, record.At = true, now
 	}
+	if box := ways[len(ways)-1]; given && box.id != w.id {
+		if err := putRecord(tx, w, record); err != nil {
+			return err
+		}
+		if w, record, err = ofBox(tx, box, row); err != nil {
+			return err
+		}
+	}
+	if given {
+		if err := record.miss(row); err != nil {
+			return err
+		}
+	}
+	return putRecord(tx, w, record)
+}
+
+func putRecord(tx store.Tx, w way, record *destinationRecord) error {
 	return tx.Write().Settings().Put(recordKey(w.id), string(document.Line(record)))
+}
+
+// ofBox returns the record of a mailbox that does not get a mail.
+func ofBox(tx store.Tx, box way, row *store.OutboxRow) (way, *destinationRecord, error) {
+	record, err := readRecord(tx, box)
+	if record == nil {
+		record = &destinationRecord{Since: row.Created}
+	}
+	return box, record, err
+}
+
+// miss notes that a notice was given up which was for one person.
+func (d *destinationRecord) miss(row *store.OutboxRow) error {
+	var r machine.Request
+	if row.Step != 0 || row.Lane != outbox.MailLane {
+		return nil
+	}
+	if err := json.Unmarshal(row.Request, &r); err != nil || r.Mail == nil {
+		return errs.Wrap("read a mail that was given up", err)
+	}
+	if d.Missed == nil {
+		d.Missed = new(notice.Undelivered)
+	}
+	d.Missed.Add(r.Mail.Subject, row.Created)
+	return nil
+}
+
+// tellMissed tells the users who have a mailbox that works again what they did not get.
+func (e *decider) tellMissed(tx store.Tx, address string, missed *notice.Undelivered, now time.Time) error {
+	for _, name := range e.accounts.Table().UsersOf(address) {
+		if p := e.accounts.Table().ByName(identity.User, name); p != nil && !p.Disabled {
+			to := &notice.Person{Name: p.Name, Email: address, Zone: e.zoneOfParty(p.ID)}
+			return e.postLoose(tx, now).send(&machine.Request{Mail: missed.Letter(to, e.links)})
+		}
+	}
+	return nil // nobody has it any more
 }
 
 // nextAttempt returns when a delivery of which an attempt has failed is tried again, now
@@ -172,6 +228,11 @@ func (e *decider) noteSuccess(tx store.Tx, row *store.OutboxRow, now time.Time) 
 		}
 		if err := tx.Write().Settings().Put(recordKey(w.id), ""); err != nil {
 			return err
+		}
+		if record.Missed != nil {
+			if err := e.tellMissed(tx, notice.AddressOf(w.id), record.Missed, now); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

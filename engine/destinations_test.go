@@ -106,14 +106,14 @@ func TestWaysOfTelling(t *testing.T) {
 		same(t, "a destination fails for good", start(), all("do not arrive: "+slack, "ntfy-2", "root@example.org"))
 		same(t, "it fails again", start(), []string(nil))
 		room.set("slack-1", nil)
-		same(t, "it is mended", start(), all("arrive again: "+slack, "ntfy-2", "root@example.org"))
+		same(t, "it is mended", start(), all("arrive again: "+slack+" (4 were given up)", "ntfy-2", "root@example.org", "slack-1"))
 		same(t, "it works", start(), []string(nil))
 
 		room.set("bob@example.org", &outbox.Final{Reason: "550"})
 		same(t, "a mailbox fails", start(), all("do not arrive: "+box, "ntfy-2", "root@example.org", "slack-1"))
 		same(t, "it fails again", start(), []string(nil))
 		room.set("bob@example.org", nil)
-		same(t, "it is mended", start(), all("arrive again: "+box, "ntfy-2", "root@example.org", "slack-1"))
+		same(t, "it is mended", start(), all("arrive again: "+box+" (2 were given up)", "ntfy-2", "root@example.org", "slack-1"))
 
 		// An address that nobody has any more cannot be mended.
 		room.set("bob@example.org", &outbox.Final{Reason: "550"})
@@ -224,5 +224,65 @@ func TestNoticesInOrder(t *testing.T) {
 		same(t, "who wants failures", of(told, "serious"), []string{"serious case.failed false ", "serious case.mended true mended"})
 		same(t, "sam", of(room.told, "sam"), []string{"sam@example.org: Failed: One: disk full", "sam@example.org: Done: One"})
 		same(t, "dora", of(room.told, "dora"), []string{"dora@example.org: Failed: One: disk full", "dora@example.org: Mended: One"})
+	})
+}
+
+// TestUndeliveredNoticesAreTold: who did not get mails, because the mail server was away for
+// longer than they are tried, is told which when it is there again, once
+// (docs/contract/routes.md#what-was-not-delivered).
+func TestUndeliveredNoticesAreTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room := &mailRoom{down: map[string]error{}}
+		var texts []string
+		room.answer = func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+			reply, err := room.deliver(ctx, d)
+			if d.Mail != nil && err == nil && strings.Contains(d.Mail.Subject, "not delivered to you") {
+				room.mu.Lock()
+				defer room.mu.Unlock()
+				texts = append(texts, strings.Join(strings.Fields(d.Mail.Text), " "))
+			}
+			return reply, err
+		}
+		w, stop := realTime(t, func(w *world) {
+			w.config = func(c *engine.Config) { c.Outside, c.Channels = room, engine.Channels{Mail: true} }
+		})
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("desk", routeTold)
+		told := func() (lines []string) {
+			await(time.Minute)
+			room.mu.Lock()
+			defer room.mu.Unlock()
+			for _, line := range room.told {
+				if strings.Contains(line, "not delivered to you") {
+					lines = append(lines, line)
+				}
+			}
+			room.told = nil
+			slices.Sort(lines)
+			return lines
+		}
+		room.set("mail", errors.New("connection refused"))
+		w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+		await(time.Minute)
+		w.clock.Set(clock.Real{}.Now())
+		w.as("sam").startCase(`{"route": "desk", "title": "Two"}`)
+		await(30 * time.Hour)
+		same(t, "while it is away", told(), []string(nil))
+		room.set("mail", nil)
+		w.clock.Set(clock.Real{}.Now())
+		w.as("sam").startCase(`{"route": "desk", "title": "Three"}`)
+		await(2 * time.Hour)
+		same(t, "when it is back", told(), []string{"ann@example.org: 2 notices were not delivered to you", "bob@example.org: 2 notices were not delivered to you"})
+		slices.Sort(texts)
+		for _, piece := range []string{"00:00 UTC: To do: Check it (One) 2000-01-01 00:01 UTC: To do: Check it (Two)", "What you have to do: /", "They are not sent again."} {
+			if len(texts) != 2 || !strings.Contains(texts[1], piece) {
+				t.Errorf("no %q in %q", piece, texts)
+			}
+		}
+		w.clock.Set(clock.Real{}.Now())
+		w.as("sam").startCase(`{"route": "desk", "title": "Four"}`)
+		same(t, "once", told(), []string(nil))
 	})
 }

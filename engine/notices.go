@@ -103,7 +103,7 @@ func (e *decider) tell(tx store.Tx, n *notice.Notice, post poster) error {
 	var told []string // a destination may be there twice, for different notices
 	for i := range e.channels.Destinations {
 		d := &e.channels.Destinations[i]
-		if !d.Wants(n) || n.Better != nil && d.Wants(n.Better) || n.Way.Is(d) || slices.Contains(told, d.ID) {
+		if !d.Wants(n) || n.Better != nil && d.Wants(n.Better) || n.IsNewsOfItself(d) || slices.Contains(told, d.ID) {
 			continue
 		}
 		told = append(told, d.ID)

@@ -13,6 +13,9 @@ const MailServer = "mail"
 // Mailbox returns the ID of the way to the mailbox with that address.
 func Mailbox(address string) string { return MailServer + " " + address }
 
+// AddressOf returns the address of the mailbox with that ID.
+func AddressOf(id string) string { return strings.TrimPrefix(id, MailServer+" ") }
+
 // Is reports whether the way is the destination, whose own failure it is not told.
 func (w *Way) Is(d *Destination) bool { return w != nil && w.ID == d.ID }
 
@@ -28,11 +31,31 @@ func (n *Notice) waySentence() string {
 	case n.Trouble.Over == EndPassed:
 		return what + " are not sent any more: " + n.Way.Name
 	case n.Kind == KindMended:
-		return what + " arrive again: " + n.Way.Name
+		return what + " arrive again: " + n.Way.Name + n.Way.lost()
 	case n.Trouble.Again:
 		return what + " still do not arrive: " + n.Way.Name
 	}
 	return what + " do not arrive: " + n.Way.Name
+}
+
+// tellsItself reports whether a service is told that it works again: that there were notices
+// which it did not get.
+func (n *Notice) tellsItself() bool {
+	return n.Way != nil && n.Kind == KindMended && n.Trouble.Over == EndMended && n.Way.Lost > 0 && !n.Way.Heartbeat
+}
+
+// IsNewsOfItself reports whether the notice is about the destination, and not for it.
+func (n *Notice) IsNewsOfItself(d *Destination) bool { return n.Way.Is(d) && !n.tellsItself() }
+
+// lost says how many were given up.
+func (w *Way) lost() string {
+	switch {
+	case w.Lost == 0 || w.Heartbeat:
+		return ""
+	case w.Lost == 1:
+		return " (one was given up)"
+	}
+	return fmt.Sprintf(" (%d were given up)", w.Lost)
 }
 
 // what says what goes the way.
