@@ -192,11 +192,11 @@ func (d *destinationRecord) miss(row *store.OutboxRow) error {
 }
 
 // tellMissed tells the users who have a mailbox that works again what they did not get.
-func (e *decider) tellMissed(tx store.Tx, address string, missed *notice.Undelivered, now time.Time) error {
+func (e *deeds) tellMissed(address string, missed *notice.Undelivered, now time.Time) error {
 	for _, name := range e.accounts.Table().UsersOf(address) {
 		if p := e.accounts.Table().ByName(identity.User, name); p != nil && !p.Disabled {
 			to := &notice.Person{Name: p.Name, Email: address, Zone: e.zoneOfParty(p.ID)}
-			return e.postLoose(tx, now).send(&machine.Request{Mail: missed.Letter(to, e.links)})
+			return e.postLoose(e.tx, now).send(&machine.Request{Mail: missed.Letter(to, e.links)})
 		}
 	}
 	return nil // nobody has it any more
@@ -230,7 +230,7 @@ func (e *decider) noteSuccess(tx store.Tx, row *store.OutboxRow, now time.Time) 
 			return err
 		}
 		if record.Missed != nil {
-			if err := e.tellMissed(tx, notice.AddressOf(w.id), record.Missed, now); err != nil {
+			if err := (&deeds{e, tx}).tellMissed(notice.AddressOf(w.id), record.Missed, now); err != nil {
 				return err
 			}
 		}
