@@ -64,6 +64,9 @@ type migration struct {
 // diffLine is a line of a comparison of two texts.
 type diffLine struct{ Class, Text string }
 
+// scenarioPointer is in place of the pointer of a fault in the scenario beside the route.
+const scenarioPointer = "/scenario"
+
 // shownFaults bounds the faults that are listed at once.
 const shownFaults = 50
 
@@ -213,6 +216,10 @@ func (x editorDrawing) checkOf(v *editorView, a *act, refused error, stored stri
 		switch {
 		case !v.New && (said.Kind == errs.NotAllowed || said.Kind == errs.NotFound):
 			return nil, errs.New(said.Kind, "%s", said.Detail)
+		case said.Kind == errs.ScenarioBroken && len(said.Faults) > 0: // the lines are those of the scenario
+			for _, one := range said.Faults {
+				c.Faults = append(c.Faults, fault{Pointer: scenarioPointer, Detail: fmt.Sprintf("It breaks in line %d: %s", one.Line, one.Detail)})
+			}
 		case len(said.Faults) > 0:
 			c.Faults = said.Faults
 		case said.Kind == errs.Precondition || said.Kind == errs.NotAllowed:

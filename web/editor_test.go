@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"flowdrive/internal/errs"
 )
 
 var matchField = regexp.MustCompile(`name="match" value="([^"]*)"`)
@@ -120,5 +122,41 @@ func TestDeleteRoute(t *testing.T) {
 	g.must(t, "admin", 404, "GET", "/dav/Workflow/Routes/bug.json", "")
 	if got := g.browse(t, "ann").get(t, "/routes/expense"); strings.Contains(got.body, "/edit") || strings.Contains(got.body, "do=delete") {
 		t.Error("who may not change the route is offered to")
+	}
+}
+
+// TestScenarioBesideRoute: those who may change a route write its scenario on its page, and
+// are told in the editor where it breaks, which is no place in the text of the route.
+func TestScenarioBesideRoute(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	const page, file = "/routes/expense", "/dav/Workflow/Routes/expense.scenario.yaml"
+	const text = "title: One claim\nas: admin\nsteps:\n  - start: {title: Taxi, xattrDict: {amount: 12}}\n"
+	if got := g.browse(t, "ann").get(t, page+"?do=scenario"); got.status != 200 || strings.Contains(got.body, "scenario-text") {
+		t.Errorf("who may not change the route is asked for a scenario: %d %s", got.status, got.body)
+	}
+	if got := g.browse(t, "ann").post(t, page, "do", "scenario", "key", "one", "text", text); got.status < 400 {
+		t.Errorf("who may not change the route has stored a scenario: %d", got.status)
+	}
+	b := g.browse(t, "admin")
+	if got := b.get(t, page); !strings.Contains(got.body, "?do=scenario#ask") {
+		t.Errorf("nothing leads to the form:\n%s", got.body)
+	}
+	if got := b.post(t, page, "do", "scenario", "key", "two", "text", text); got.status != 303 || got.header.Get("Location") != page {
+		t.Fatalf("stored: %d %s", got.status, got.body)
+	}
+	if got := g.must(t, "admin", 200, "GET", file, "").body; got != text {
+		t.Errorf("the drive has %q", got)
+	}
+	if got := b.get(t, page+"?do=scenario"); !strings.Contains(html.UnescapeString(got.body), text) {
+		t.Errorf("the form has not what is stored:\n%s", got.body)
+	}
+
+	source := g.must(t, "admin", 200, "GET", "/dav/Workflow/Routes/expense.yaml", "").body
+	g.refuses.Store(&errs.Error{Kind: errs.ScenarioBroken, Faults: []errs.Fault{{Pointer: "/steps/0", Line: 4, Column: 5, Detail: "step 1 (start): refused"}}})
+	check := b.post(t, page+"/edit?part=check", "do", "store", "show", "1", "source", source)
+	if !strings.Contains(check.body, `<a href="/routes/expense?do=scenario#ask">The scenario</a>`) || !strings.Contains(check.body, "It breaks in line 4: step 1 (start): refused") || strings.Contains(check.body, "data-line") {
+		t.Errorf("the check with a scenario that breaks: %d %s", check.status, check.body)
 	}
 }

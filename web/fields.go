@@ -22,7 +22,7 @@ type field struct {
 	ID      string // of its element
 	Label   string
 	Hint    string
-	Kind    string // text, area, json, radio, boxes, select, check, date, datetime, email, url, password
+	Kind    string // text, area, json, source, radio, boxes, select, check, date, datetime, email, url, password
 	Number  bool   // digits are what it takes
 	Needed  bool
 	Loose   bool // needed for one of several actions of the form: the browser does not insist on it

@@ -23,7 +23,7 @@ func routePages() []page {
 	return []page{
 		{pattern: "/routes", query: []string{"q", "context"}, draw: drawRoutes},
 		{pattern: "/routes/new", query: []string{"name", "from"}, draw: drawNewRoute, forms: map[string]form{"store": storeNewRoute}},
-		{pattern: "/routes/{name}", query: []string{"do"}, draw: drawRoute, forms: map[string]form{"delete": deleteRoute}},
+		{pattern: "/routes/{name}", query: []string{"do"}, draw: drawRoute, forms: map[string]form{"delete": deleteRoute, "scenario": storeScenario}},
 		{pattern: "/routes/{name}/edit", draw: drawEditRoute, forms: map[string]form{"store": storeRoute}},
 		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case"}, draw: drawBoard, forms: map[string]form{"move": moveCard}},
 		{pattern: "/routes/{name}/cases", draw: listOfRoute("/cases")},
@@ -184,9 +184,17 @@ func drawRoute(x *visit) error {
 		Page:        pageOfRoute(stored.Name),
 	}
 	source := at + sourceSuffix(stored.YAML)
+	if v.Scenario, err = x.scenarioOf(stored.Form, drawn.Version); err != nil {
+		return err
+	}
 	if o.Access.MayChange {
 		v.Edit, v.Ask = v.Page+"/edit", x.editorDrawing().askDelete(stored.Name)
 		v.Menu = []anchor{{Href: "?do=delete#ask", Label: "Delete…"}}
+		if v.Ask == nil {
+			if v.Ask, err = x.editorDrawing().askScenario(stored.Name, r, v.Scenario); err != nil {
+				return err
+			}
+		}
 	}
 	v.Refused = x.untold(v.Ask)
 	if o.Access.MayStart {
@@ -203,9 +211,6 @@ func drawRoute(x *visit) error {
 		if len(v.Versions) == mostVersions {
 			break
 		}
-	}
-	if v.Scenario, err = x.scenarioOf(stored.Form, drawn.Version); err != nil {
-		return err
 	}
 	if o.Access.MayChange {
 		v.HookFolder = at + "/Hooks/"

@@ -19,6 +19,8 @@ func routePagesToTry() []pageToTry {
 		{"route-edit", "admin", "/routes/expense/edit", 200},
 		{"route-edit-others", "ann", "/routes/expense/edit", 403},
 		{"route-edit-absent", "ann", "/routes/no-such-route/edit", 404},
+		{"route-scenario", "admin", "/routes/expense?do=scenario", 200},
+		{"route-scenario-edit", "admin", "/routes/leave?do=scenario", 200},
 		{"route-delete", "admin", "/routes/expense?do=delete", 200},
 		{"report", "ann", "/routes/expense/report", 200},
 		{"report-of-sam", "sam", "/routes/expense/report", 200},
