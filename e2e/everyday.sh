@@ -194,13 +194,16 @@ day() {
 	in_documents "$@"
 }
 
-for client in curl cadaver rclone gio npm; do
+for client in curl wget cadaver lftp rclone gio kio npm perl python; do
 	if "${client}_ready"; then
 		day "$client" "$client"
 	fi
 done
+if [[ -n ${kio_remote-} ]] && kio_mounts; then
+	day mount kio-fuse
+fi
 if command -v rclone >/dev/null; then
-	for mode in off writes; do
+	for mode in off minimal writes full; do
 		if rclone_mounts "$mode"; then
 			day mount "rclone-$mode"
 			succeeds "  unmounts" fusermount3 -u "$m"

@@ -8,12 +8,14 @@ set -euo pipefail
 wanted=(curl:curl jq:jq cadaver:cadaver litmus:litmus rclone:rclone mount.davfs:davfs2 fusermount3:fuse3
 	gio:libglib2.0-bin /usr/sbin/slapd:slapd /usr/lib/postgresql/15/bin/initdb:postgresql pgbouncer:pgbouncer /usr/libexec/gvfsd-dav:gvfs-backends /usr/libexec/gvfsd-fuse:gvfs-fuse
 	dbus-run-session:dbus-daemon vim:vim node:nodejs npm:npm icalendar:python3-icalendar
+	wget:wget lftp:lftp kioclient5:kde-cli-tools /usr/share/dbus-1/services/org.kde.KIOFuse.service:kio-fuse
+	/usr/share/perl5/HTTP/DAV.pm:libhttp-dav-perl /usr/lib/python3/dist-packages/easywebdav/__init__.py:python3-easywebdav
 	chromium:chromium mmdebstrap:mmdebstrap python3:python3 lintian:lintian)
 
 missing=()
 for pair in "${wanted[@]}"; do
 	# davfs2 installs into sbin, which is not in everybody's PATH.
-	if ! PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%:*}" >/dev/null; then
+	if [[ ! -f ${pair%%:*} ]] && ! PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%:*}" >/dev/null; then
 		missing+=("${pair##*:}")
 	fi
 done

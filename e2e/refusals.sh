@@ -119,7 +119,7 @@ mounted_matrix() {
 	fi
 }
 
-for client in curl cadaver rclone gio npm; do
+for client in curl cadaver lftp rclone gio kio npm perl; do
 	if "${client}_ready"; then
 		matrix "$client" "$client"
 	fi

@@ -8,7 +8,7 @@ for script in schedule.sh habits.sh persons.sh drop.sh attachments.sh documents.
 	printf '\n--- e2e/%s\n' "$script"
 	# A client that hangs on a mount must not hold up everything. timeout ends
 	# what the script has started as well; the trap hands on a Ctrl-C.
-	timeout -k 10 5m "./$script" &
+	timeout -k 10 15m "./$script" &
 	running=$!
 	trap 'kill -TERM "$running"; wait "$running"; exit 1' INT TERM
 	wait "$running" || status=1
