@@ -14,6 +14,7 @@ import (
 	"flowdrive/attach"
 	"flowdrive/attach/bucket"
 	"flowdrive/engine/contents"
+	"flowdrive/internal/errs"
 	"flowdrive/store"
 	"flowdrive/store/contentrows"
 	"flowdrive/store/postgres"
@@ -116,9 +117,20 @@ func claimContents(home attach.Home, at bucket.Address, local *attach.Folder) (a
 		return nil, err
 	}
 	if err := b.Claim(); err != nil {
-		return nil, errors.Join(refusedContents(err), home.SetLocation(attach.Location{}))
+		return nil, errors.Join(unclaimed{refusedContents(err)}, home.SetLocation(attach.Location{}))
 	}
 	return b, nil
+}
+
+// unclaimed says why contents cannot begin to lie in a bucket.
+type unclaimed struct{ error }
+
+func (e unclaimed) Unwrap() error { return e.error }
+
+// isUnclaimed reports whether a bucket in which contents are to lie does not answer.
+func isUnclaimed(err error) bool {
+	var u unclaimed
+	return errors.As(err, &u) && errs.Is(u, errs.Unavailable)
 }
 
 // reopenContents opens the bucket in which contents lie. Its address may have changed, if

@@ -219,13 +219,16 @@ const (
 	answerWithin = 4 * time.Second
 	// lookAgain is how long a node waits until it looks again whether it can be active.
 	lookAgain = 2 * time.Second
+	// tellAgain is after how long a node that still cannot be active logs why.
+	tellAgain = time.Hour
 )
 
-// databaseAway says why a node cannot be active.
-const databaseAway = "The database does not answer."
-
-// unreached says why a node that stands by does not pass a request on.
-const unreached = "The active node cannot be reached."
+// Why a node that stands by does not pass a request on.
+const (
+	databaseAway = "The database does not answer."
+	contentsAway = "The store of contents does not answer." // no node can begin to keep contents in it
+	unreached    = "The active node cannot be reached."
+)
 
 // nodeServer serves as one of several nodes on a database: as the active one, or standing
 // by.
@@ -235,6 +238,7 @@ type nodeServer struct {
 	log      zerolog.Logger
 	listener *sharedListener
 	why      atomic.Pointer[string] // what keeps it from being active, for /readyz
+	told     map[string]time.Time   // when each reason was logged, since it was last the active one
 	greeted  bool
 }
 
@@ -251,7 +255,7 @@ func serveNode(cmd *cobra.Command, s *settings, listener net.Listener) error {
 	}
 	n := &nodeServer{cmd: cmd, settings: s, log: newLogger(cmd.ErrOrStderr(), newLogLevel(level)), listener: &sharedListener{TCPListener: tcp}}
 	server.CatchLibraryLog(n.log)
-	n.because("The node is starting.")
+	n.because("The node is starting.", n.log.Info(), "node: starting")
 	n.settings.database.started, n.settings.database.waiting = time.Now(), &postgres.Waiting{}
 	defer func() { _ = n.settings.database.waiting.Close() }() // the server ends it otherwise
 	if !cmd.Flags().Changed("data") {                          // nothing that must stay is in it
@@ -283,21 +287,21 @@ func (n *nodeServer) serve(ctx context.Context) error {
 	return nil
 }
 
-// because notes what keeps the node from being active, and logs it if it is new.
-func (n *nodeServer) because(why string) {
-	if was := n.why.Swap(&why); was == nil || *was != why {
-		n.log.Info().Str("why", why).Msg("node: standing by")
-	}
-}
-
-// noAnswer notes that the database does not answer. When that begins, it logs why, which
-// tells a name or a port in --db that is wrong from a server that is down.
-func (n *nodeServer) noAnswer(err error) {
-	if was := n.why.Swap(new(databaseAway)); was == nil || *was != databaseAway {
-		n.log.Warn().Err(err).Msg("node: the database does not answer; waiting for it")
+// because notes what keeps the node from being active, and logs the event if that is new.
+// A node that waits tries every other moment, and finds others that try, too: each reason is
+// new again after an hour, or when it has been the active one.
+func (n *nodeServer) because(why string, event *zerolog.Event, message string) {
+	n.why.Store(&why)
+	now := time.Now()
+	if was, told := n.told[message]; told && now.Sub(was) < tellAgain {
+		event.Discard()
 		return
 	}
-	n.log.Debug().Err(err).Msg("node: the database")
+	if n.told == nil {
+		n.told = map[string]time.Time{}
+	}
+	n.told[message] = now
+	event.Msg(message)
 }
 
 // standBy passes requests on to the active node until this one can be that, which it
@@ -321,14 +325,16 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 		case ctx.Err() != nil:
 			return nil, nil
 		case errors.Is(err, postgres.ErrStandby):
-			n.log.Debug().Err(err).Msg("node: standing by")
-			n.because(unreached)
+			n.because(unreached, n.log.Info(), "node: standing by, another node is active")
 			passing.Follow((*server.PeerWay)(postgres.LeaderOf(err)))
 		case postgres.IsRefusal(err):
 			return nil, configError{err}
+		case isUnclaimed(err):
+			n.because(contentsAway, n.log.Warn().Err(err), "node: the store of contents does not answer; waiting for it")
 		case errs.Is(err, errs.Unavailable):
 			n.settings.database.retries++
-			n.noAnswer(err)
+			// The error tells a name or a port that is wrong from a server that is down.
+			n.because(databaseAway, n.log.Warn().Err(err), "node: the database does not answer; waiting for it")
 		default:
 			return nil, err
 		}
@@ -393,6 +399,7 @@ func (n *nodeServer) beActive(ctx context.Context, a *app) error {
 		}
 	}()
 	n.why.Store(new(databaseAway))
+	n.told = nil
 	a.log.Info().Str("node", a.settings.database.node).Msg("node: active")
 	err = serveApp(active, n.cmd, a, listener, &n.greeted)
 	end()

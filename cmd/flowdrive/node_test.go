@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -146,6 +147,71 @@ func TestDatabaseIsAway(t *testing.T) {
 	}
 }
 
+// TestDatabaseRestarts: while the server of the database is stopped, and while it hangs, each node
+// answers 503; when it runs again all goes on without a restart.
+func TestDatabaseRestarts(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it waits until requests are answered with 503, again and again")
+	}
+	server := pgtest.Start(t)
+	one := startNode(t, server.Address("flow"), "one")
+	one.awaitReady(t)
+	two := startNode(t, server.Address("flow"), "two")
+	two.awaitReady(t)
+	const path = "/dav/Documents/admin/a.txt"
+	one.must(t, http.StatusCreated, "PUT", path, "acknowledged")
+	var processes []int
+	signal := func(s syscall.Signal) {
+		for _, pid := range processes {
+			if err := syscall.Kill(pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, away := range []struct{ begin, end func() }{
+		{server.Stop, func() { server.Run(t) }},
+		{server.Kill, func() { server.Run(t) }},
+		{func() {
+			processes = serverProcesses(t, server)
+			signal(syscall.SIGSTOP)
+		}, func() { signal(syscall.SIGCONT) }},
+	} {
+		away.begin()
+		for _, n := range []*program{one, two} {
+			n.refused(t, "PUT", path, "lost")
+			n.refused(t, "GET", path, "")
+			n.must(t, http.StatusOK, "GET", "/healthz", "")
+		}
+		away.end()
+		for _, n := range []*program{one, two} {
+			n.awaitReady(t)
+			if got := n.must(t, http.StatusOK, "GET", path, ""); string(got.body) != "acknowledged" {
+				t.Errorf("after the database was away: %q", got.body)
+			}
+		}
+	}
+}
+
+// serverProcesses returns the processes of a server that answer the database "flow", and the
+// one that takes new connections.
+func serverProcesses(t *testing.T, server *pgtest.Server) []int {
+	t.Helper()
+	first, err := server.Process()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []int{first}
+	for _, text := range server.Execute(t, "postgres", `SELECT pid FROM pg_stat_activity WHERE datname = 'flow'`) {
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pid)
+	}
+	return all
+}
+
 // TestCutCommit: if the answer to a COMMIT is lost, nobody is told that nothing was stored, and
 // the request is found by its key.
 func TestCutCommit(t *testing.T) {
@@ -195,6 +261,8 @@ func TestDatabaseSettings(t *testing.T) {
 		want string
 	}{
 		{[]string{"--db", "postgres://u:secret-word@h/d"}, "has a password in it"},
+		{[]string{"--db", "postgres://u@h:port/d"}, "is not a valid address"},
+		{[]string{"--db", "postgres://u@h:port/d?password=secret-word"}, "has a password in it"},
 		{[]string{"--db", "mysql://u:secret-word@h/d"}, "begins with postgres://"},
 		{[]string{"--node", "n"}, "--db is missing"},
 		{[]string{"--db", address, "--db-direct", "postgres://u:secret-word@h/d"}, "--db-direct: "},

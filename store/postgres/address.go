@@ -41,7 +41,8 @@ func IsAddress(address string) bool {
 func HasPassword(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
-		return strings.Contains(address, "@")
+		user, rest := split(address)
+		return strings.Contains(user, ":") || strings.Contains(rest, "password=")
 	}
 	_, has := u.User.Password()
 	return has || u.Query().Has("password")
@@ -51,17 +52,31 @@ func HasPassword(address string) bool {
 func Redacted(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		scheme, rest, _ := strings.Cut(address, "://")
-		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-			return scheme + "://…" + rest[at:]
+		scheme, _, _ := strings.Cut(address, "://")
+		user, rest := split(address)
+		rest, _, _ = strings.Cut(rest, "?")
+		if user != "" {
+			rest = "…@" + rest
 		}
-		return address
+		return scheme + "://" + rest
 	}
 	if q := u.Query(); q.Has("password") {
 		q.Set("password", "xxxxx")
 		u.RawQuery = q.Encode()
 	}
 	return u.Redacted()
+}
+
+// split returns what is before the last @ of an address that is not a valid URL, and what is
+// after it.
+func split(address string) (user, rest string) {
+	if _, behind, found := strings.Cut(address, "://"); found {
+		address = behind
+	}
+	if at := strings.LastIndexByte(address, '@'); at >= 0 {
+		return address[:at], address[at+1:]
+	}
+	return "", address
 }
 
 // place is where a database is, for people.

@@ -342,12 +342,18 @@ func TestAddressesAreShownWithoutPassword(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"postgres://u:secret-word@h/d", "postgres://u@h/d?password=secret-word", "postgres://u:secret-word@h:port/d", "postgres://u:secret-word@a,b:5433/d",
+		"postgres://u@h:port/d?password=secret-word",
 	} {
 		if shown := Redacted(address); strings.Contains(shown, "secret-word") || !HasPassword(address) {
 			t.Errorf("%s is shown as %s", address, shown)
 		}
 	}
-	if HasPassword("postgres://u@h/d?sslmode=disable") {
-		t.Error("there is no password")
+	for _, address := range []string{"postgres://u@h/d?sslmode=disable", "postgres://u@h:port/d", "postgres://u@a:5432,b:5433/d"} {
+		if HasPassword(address) {
+			t.Errorf("%s has no password", address)
+		}
+	}
+	if shown := Redacted("postgres://u@h:port/d"); shown != "postgres://…@h:port/d" {
+		t.Errorf("shown as %s", shown)
 	}
 }
