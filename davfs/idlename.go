@@ -93,6 +93,18 @@ func documentName(at scratchPlace) string {
 	return stem + ".json"
 }
 
+// documentExample shows what a document of the folder is like: a plain text under the
+// right name would be refused.
+func documentExample(folder node) string {
+	switch folder.(type) {
+	case casesFolder:
+		return "It must be a document such as {\"route\": \"bug\", \"title\": \"The printer is on fire\"}; Workflow/README.txt has more.\n"
+	case scheduleFolder:
+		return "It must be a document such as {\"type\": \"crontab\", \"route\": \"bug\", \"spec\": \"0 23 * * mon-fri\"}; Workflow/README.txt has more.\n"
+	}
+	return ""
+}
+
 // idleText says what became of a side file, and what to do to have more done.
 func idleText(at scratchPlace, moved bool) string {
 	path := addressOf(append(at.path[:len(at.path):len(at.path)], at.name)).String()
@@ -105,7 +117,9 @@ func idleText(at scratchPlace, moved bool) string {
 	case isDrop:
 		b.WriteString("To start a case with it, save it under a name that is not that of a temporary file.\n")
 	default:
-		fmt.Fprintf(&b, "Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", documentName(at))
+		name := documentName(at)
+		fmt.Fprintf(&b, "Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", name)
+		b.WriteString(documentExample(at.parent))
 	}
 	b.WriteString("\nThe temporary file is deleted a day after its last change, and this note with it.\n")
 	return b.String()

@@ -18,7 +18,7 @@ func TestSaveThatDoesNothingIsNoted(t *testing.T) {
 		{"Schedule", "nightly.json.bak", "gvfs/1.50.3", "Save it as nightly.json instead"},
 		{"Schedule", ".nightly.json", "davfs2/1.6.1", "Save it as nightly.json instead"},
 		{"Routes", "tip.txt", "davfs2/1.6.1", "Save it as tip.yaml instead"},
-		{"Cases", "fire", "davfs2/1.6.1", "Save it as fire.json instead"},
+		{"Cases", "fire", "davfs2/1.6.1", "Save it as fire.json instead.\nIt must be a document such as {\"route\": \"bug\""},
 		{"Routes/bug", "report.bak", "davfs2/1.6.1", "To start a case with it"},
 		{"Schedule", "nightly.json~", "davfs2/1.6.1", ""},
 		{"Schedule", ".nightly.json.swp", "davfs2/1.6.1", ""},

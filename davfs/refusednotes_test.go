@@ -189,6 +189,20 @@ func TestRefusedBesideWorkflow(t *testing.T) {
 	}
 }
 
+// TestTaskThatAnotherHasDone: the note about a save of a task that another user has done,
+// or has accepted meanwhile, says so, and does not contradict itself.
+func TestTaskThatAnotherHasDone(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 PUT Worklist/Offered/18.resolve.json If-None-Match: * | {"do":"perform"} | 412
+		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*a version that it names is stored.*Stored there now.*"accept": "It is offered.*)
+		davfs2 DELETE Worklist/Offered/Rejected/ | | 204
+		curl PUT Cases/18/Actions/resolve.json | {"do":"accept"} | 204
+		davfs2 PUT Worklist/Offered/18.resolve.json If-None-Match: * | {"do":"perform","comment":"two"} | 412
+		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*a version that it names is stored.*Stored there now.*"perform": "The case goes.*"release": "It is.*)
+	`, "@", "20261120T120000Z~~"))
+}
+
 // TestMoveOfATaskToDone: a task is not done by moving its file, and the answer says how.
 func TestMoveOfATaskToDone(t *testing.T) {
 	t.Parallel()

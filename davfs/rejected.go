@@ -53,7 +53,13 @@ func (p *putRequest) storedText(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
+	if task, listed := p.target.(worklistFile); listed {
+		stored = task.actionFile // which may be on another list by now
+	}
 	about, content, err := stored.open(ctx)
+	if errs.Is(err, errs.NotFound) && aTask(p.target) {
+		return "" // the reason says what became of it
+	}
 	if errs.Is(err, errs.NotFound) {
 		return "\nThere is nothing at this address now.\n"
 	}

@@ -5,18 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/engine/access"
 	"flowdrive/schedule"
-	"flowdrive/store"
 )
 
 // warnCannotStart warns of XATTRs without which no case of the route starts, and that the
 // entry does not give (docs/contract/schedule.md#fields).
-func (e *Schedules) warnCannotStart(r store.Reader, entry *schedule.Entry, info *access.Route) error {
-	used, err := e.use(r, info)
-	if err != nil {
-		return err
-	}
+func warnCannotStart(entry *schedule.Entry, used *usedRoute) {
 	var lacks []string
 	for i := range used.Compiled.Xattrs {
 		x := &used.Compiled.Xattrs[i]
@@ -26,7 +20,6 @@ func (e *Schedules) warnCannotStart(r store.Reader, entry *schedule.Entry, info 
 		}
 	}
 	if len(lacks) > 0 {
-		entry.WarnCannotStart(fmt.Sprintf("xattrDict lacks what the route %q needs: %s", info.Name, strings.Join(lacks, ", ")))
+		entry.WarnCannotStart(fmt.Sprintf("xattrDict lacks what the route %q needs: %s", used.Name, strings.Join(lacks, ", ")))
 	}
-	return nil
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/engine/access"
@@ -180,6 +182,26 @@ func (e *Cases) readContextChange(by identity.Principal, root document.Value, h 
 	return nil
 }
 
+// mayEditXattr refuses a change of an XATTR, and says who may change it in this case.
+func mayEditXattr(h *loadedCase, key string) error {
+	x := h.route.Compiled.Xattr(key)
+	if x == nil || x.Edit == nil {
+		return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by the case's starter, %s, and by the route's administrators.", key, h.core.Starter)
+	}
+	var who []string
+	for _, role := range x.Edit {
+		parties := "nobody"
+		if list := h.core.RoleParties(role); len(list) > 0 {
+			parties = strings.Join(list, ", ")
+		}
+		who = append(who, fmt.Sprintf("the role %q (%s)", role, parties))
+	}
+	if who == nil {
+		return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by the route's administrators alone.", key)
+	}
+	return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by %s, and by the route's administrators.", key, strings.Join(who, ", "))
+}
+
 // empty reports whether the edit changes nothing.
 func (ed *edit) empty() bool {
 	return ed.Title == nil && ed.Priority == nil && ed.ContextID == nil && ed.Roles == nil && ed.Stakeholders == nil &&
@@ -209,7 +231,7 @@ func (e *Cases) judgeEdit(by identity.Principal, h *loadedCase, ed *edit) error 
 	}
 	if ed.Xattrs != nil {
 		if key := machine.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {
-			return errs.New(errs.NotAllowed, "The XATTR %q may be changed by the route's administrators and by the roles that the route names for it. If it names none, the case's starter may change it.", key)
+			return mayEditXattr(h, key)
 		}
 	}
 	if ed.Priority != nil || ed.ContextID != nil {

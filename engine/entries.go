@@ -270,9 +270,12 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 	}
 	if info := e.routeRef(by, root, entry.Route, entry.RouteID, usable); info != nil {
 		entry.RouteID, entry.Route = info.ID, info.Name
-		if err := e.warnCannotStart(r, entry, info); err != nil {
+		used, err := e.use(r, info)
+		if err != nil {
 			return nil, err
 		}
+		belowXattrDict(root.Faults, used.Compiled)
+		warnCannotStart(entry, used)
 	}
 	as := by // if the context is not one of the caller's
 	if contextErr == nil {

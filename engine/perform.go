@@ -165,15 +165,16 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		version = taskVersion(h, action)
 	}
 	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.TaskKey(h.row.ID, action))); err != nil {
-		return nil, err
+		return nil, taskGone(err, h, action)
 	}
 	if err := notArchived(h.row); err != nil {
 		return nil, err
 	}
 	var faults document.Faults
 	root := document.Root(node, &faults)
-	t := readTask(root, h.core)
+	t := readTask(root, h, action)
 	t.readOnly(root, h, action)
+	belowXattrDict(&faults, h.route.Compiled)
 	if fe := faults.Err(); fe == nil {
 		if err := t.current(h.core); err != nil {
 			return nil, err
@@ -198,6 +199,18 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		return nil, fe
 	}
 	return c, err
+}
+
+// taskGone says in the refusal of a condition what became of a task that is not there any
+// more: that there is nothing at its address does not tell its user what to do.
+func taskGone(err error, h *loadedCase, action string) error {
+	if !errs.Is(err, errs.Precondition) || taskResource(h, action) != nil {
+		return err
+	}
+	if over := machine.Over(h.core, h.route.Compiled, action); over != "" {
+		return errs.New(errs.Precondition, "%s", over)
+	}
+	return err
 }
 
 func taskVersion(h *loadedCase, action string) Version {

@@ -136,7 +136,7 @@ func TestTaskThatIsGone(t *testing.T) {
 	for _, test := range []struct {
 		who, action, want string
 	}{
-		{"sam", "answer", `"answer" cannot be done now. ann performed it at ` + start + `. The case is active, in "answered"; its log.txt says more.`},
+		{"sam", "answer", `"answer" is done: ann performed it at ` + start + `; nothing is left to do for it. The case is active, in "answered"; its log.txt says more.`},
 		{"sam", "reopen", `"reopen" cannot be done now. The case is active, in "answered"; its log.txt says more.`},
 		{"sam", "nothing", "There is no such enabled action, or you may not see it."},
 		{"eve", "answer", "There is no such case, or you may not see it."},
@@ -144,6 +144,75 @@ func TestTaskThatIsGone(t *testing.T) {
 		_, err := w.Cases.Task(t.Context(), w.as(test.who).by(), id, test.action)
 		w.refused(err, errs.NotFound)
 		same(t, test.who+" "+test.action, err.Error(), test.want)
+	}
+}
+
+// Two save a task at once: the condition of the second one fails, and it is told who was
+// faster. That nothing is at the address says nothing.
+func TestConditionOnATaskThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	id := sam.startCase(`{"route": "ask"}`)
+	etag := try(w.Cases.Task(t.Context(), sam.by(), id, "answer")).must(w, "the task").FormETag
+	ann.mustPerform(id, "answer")
+	_, err := sam.perform(id, "answer", `{"do": "perform"}`, ifMatch(etag))
+	w.refused(err, errs.Precondition)
+	same(t, "the refusal", err.Error(), `"answer" is done: ann performed it at `+start+`; nothing is left to do for it. The case is active, in "answered"; its log.txt says more.`)
+}
+
+// A wrong word in "do" names what this task offers, and the way to do it.
+func TestWrongDo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "ask"}`)
+	for do, want := range map[string]string{
+		"answer": `1:8 /do: must be one of perform, accept, reject, delegate, not "answer"; write "perform" to do "answer"`,
+		"acept":  `1:8 /do: must be one of perform, accept, reject, delegate, not "acept"; did you mean "accept"?`,
+		"yes":    `1:8 /do: must be one of perform, accept, reject, delegate, not "yes"; write "perform" to do what the task asks for`,
+	} {
+		_, err := sam.perform(id, "answer", `{"do": "`+do+`"}`)
+		w.refused(err, errs.Invalid)
+		same(t, do, err.Error(), want)
+	}
+}
+
+// An XATTR that is written beside xattrDict belongs below it: in what starts a case, in
+// its file, in its tasks and in schedule entries.
+func TestXattrBesideXattrDict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("buy", `
+access: {start: [everyone]}
+xattrs: {amount: {type: number}}
+states: {asked: {type: start}, done: {type: complete}}
+actions:
+  ask: {trigger: init}
+  agree: {in: [asked], allowed: everyone, to: done}
+`)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "buy"}`)
+	refused := func(what string, err error) {
+		t.Helper()
+		w.refused(err, errs.Invalid)
+		problem, _ := errors.AsType[*errs.Error](err)
+		if want := `is not a known field; "amount" is an XATTR of the route: write it below xattrDict`; len(problem.Faults) != 1 || problem.Faults[0].Detail != want {
+			t.Errorf("%s: %v, want %s", what, err, want)
+		}
+	}
+	_, err := sam.putCase("new.json", `{"route": "buy", "amount": 900}`)
+	refused("a start", err)
+	_, err = sam.putCase(fmt.Sprint(id)+".json", `{"amount": 900}`)
+	refused("a case", err)
+	_, err = sam.perform(id, "agree", `{"amount": 900}`)
+	refused("a task", err)
+	_, err = sam.putEntry("a.json", `{"route": "buy", "type": "cron", "hour": 5, "amount": 900}`)
+	refused("an entry", err)
+	_, err = sam.putCase("new.json", `{"route": "buy", "height": 900}`)
+	w.refused(err, errs.Invalid)
+	if strings.Contains(err.Error(), "xattrDict") {
+		t.Errorf("a word that is not an XATTR: %v", err)
 	}
 }
 

@@ -119,6 +119,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 		if used, err = e.use(r, info); err != nil {
 			return nil, err
 		}
+		belowXattrDict(&faults, used.Compiled)
 		s.roles = e.readRoles(root.Get("roles"), used.Compiled)
 		if !root.Get("guid").Given() { // else it is the form of another case, copied
 			refuseEmptyRoles(root.Get("roles"))
@@ -265,6 +266,7 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	edit, other := e.readEdit(req.By, h, root, ref)
+	belowXattrDict(&faults, h.route.Compiled)
 	if edit.Relations, err = e.readLinks(r, req.By, root.Get("links"), h.core); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,13 +9,15 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // taskChange is what a document asks of an action.
 type taskChange struct {
-	do         string // one of taskDos
-	unsaid     bool   // "do" is there and empty
-	version    int64  // of the case whose form was saved, 0 for none
+	do         string   // one of taskDos
+	offered    []string // what the task's file lists under "choices", or all of taskDos
+	unsaid     bool     // "do" is there and empty
+	version    int64    // of the case whose form was saved, 0 for none
 	comment    string
 	to         string
 	resolution string
@@ -61,7 +64,7 @@ func (t *taskChange) unasked(root document.Value, req Request) error {
 		return nil
 	}
 	var faults document.Faults
-	faults.Add(root.Node.Get("do"), "/do", errs.CodeRequired, "is empty: say what to do, one of %s; nothing was done", strings.Join(taskDos(), ", "))
+	faults.Add(root.Node.Get("do"), "/do", errs.CodeRequired, "is empty: say what to do, one of %s; nothing was done", strings.Join(t.offered, ", "))
 	return faults.Err()
 }
 
@@ -112,10 +115,32 @@ func (t *taskChange) readOnly(root document.Value, h *loadedCase, action string)
 	}, taskFixed())
 }
 
+// offeredDos are what can be done to the task as it is, for the refusal of other words.
+func offeredDos(h *loadedCase, action string) []string {
+	if dos := machine.Choices(h.core, h.route.Compiled, action); len(dos) > 0 {
+		return dos
+	}
+	return taskDos()
+}
+
+// wrongDo refuses a word in "do" that names nothing.
+func (t *taskChange) wrongDo(v document.Value, do, action string) {
+	hint := document.Hint(do, t.offered)
+	switch {
+	case !slices.Contains(t.offered, "perform"):
+	case identity.Fold(do) == identity.Fold(action):
+		hint = fmt.Sprintf("; write \"perform\" to do %q", action)
+	case hint == "":
+		hint = "; write \"perform\" to do what the task asks for"
+	}
+	v.Fail(errs.CodeRange, "must be one of %s, not %q%s", strings.Join(t.offered, ", "), do, hint)
+}
+
 // readTask reads the document that is saved as an action of the case: {} or
 // {"do": "perform"} performs it.
-func readTask(root document.Value, c *machine.Case) *taskChange {
-	t := &taskChange{do: "perform"}
+func readTask(root document.Value, h *loadedCase, action string) *taskChange {
+	c := h.core
+	t := &taskChange{do: "perform", offered: offeredDos(h, action)}
 	if !root.Is(document.Object) {
 		return t
 	}
@@ -139,7 +164,7 @@ func readTask(root document.Value, c *machine.Case) *taskChange {
 		case slices.Contains(taskDos(), do):
 			t.do = do
 		case ok:
-			v.Fail(errs.CodeRange, "must be one of %s, not %q; write \"perform\" to do what the task asks for", strings.Join(taskDos(), ", "), do)
+			t.wrongDo(v, do, action)
 		}
 	}
 	if v := root.Get("comment"); v.Given() {

@@ -1,10 +1,14 @@
 package engine
 
 import (
+	"fmt"
+	"strings"
+
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/label"
+	"flowdrive/route"
 )
 
 // readChanges reads an object of XATTRs that is merged into those of a case: a
@@ -41,6 +45,18 @@ func readChanges(v document.Value) []machine.Change {
 		out = append(out, change)
 	}
 	return out
+}
+
+// belowXattrDict says of members that a document does not have where they stand if the
+// route declares XATTRs of that name.
+func belowXattrDict(faults *document.Faults, r *route.Route) {
+	faults.Extend(errs.CodeUnknownField, func(pointer string) string {
+		key, ok := strings.CutPrefix(pointer, "/")
+		if key, err := label.NormalizeKey(key); !ok || err != nil || r.Xattr(key) == nil {
+			return ""
+		}
+		return fmt.Sprintf("; %q is an XATTR of the route: write it below xattrDict", key)
+	})
 }
 
 // merged returns the dictionary, which must be sorted, after the changes.

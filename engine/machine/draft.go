@@ -76,12 +76,25 @@ func hasValue(dict label.Dict, key string) bool {
 
 func isEmpty(v label.Value) bool { return v.Kind == document.String && v.Text == "" }
 
-// requiredDetail says what is wrong with an XATTR that is required and has no value.
-func requiredDetail(dict label.Dict, key string) string {
+// requiredDetail says what is wrong with an XATTR that is required and has no value. Who
+// has written another name is told the names that the route has.
+func requiredDetail(r *route.Route, dict label.Dict, key string) string {
 	if _, given := dict.Get(key); given {
 		return "must not be empty: it is required by the route"
 	}
-	return "is required by the route"
+	var names, others []string
+	for i := range r.Xattrs {
+		names = append(names, r.Xattrs[i].Key)
+	}
+	for _, x := range dict {
+		if r.Xattr(x.Key) == nil {
+			others = append(others, x.Key)
+		}
+	}
+	if others == nil {
+		return "is required by the route"
+	}
+	return fmt.Sprintf("is required by the route, which has %s, not %s", strings.Join(names, ", "), strings.Join(others, ", "))
 }
 
 // due returns when something happens to a draft by itself.

@@ -406,6 +406,7 @@ actions:
 		`"amount": ""`:                  "/xattrDict/amount: must not be empty: it is required by the route",
 		`"amount": "", "kind": ""`:      "/xattrDict/amount: must not be empty: it is required by the route (and one more fault, see errors)",
 		`"amount": 1, "kind": ""`:       "/xattrDict/kind: must not be empty: it is required by the route",
+		`"amont": 1, "art": "x"`:        "/xattrDict/amount: is required by the route, which has amount, kind, hint, not amont, art",
 		`"amount": "x"`:                 "/xattrDict/amount: must be a number, not a string",
 		`"amount": 1, "hint": ""`:       "",
 		`"amount": "1", "kind": "fine"`: "",

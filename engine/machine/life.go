@@ -145,7 +145,7 @@ func (d declared) addDeclared() error {
 	var faults document.Faults
 	lacked := Lacks(d.route, d.c.Xattrs)
 	for _, x := range lacked {
-		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "%s", requiredDetail(d.c.Xattrs, x.Key))
+		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "%s", requiredDetail(d.route, d.c.Xattrs, x.Key))
 	}
 	d.checkTypes(lacked, &faults)
 	return faults.Err()
@@ -206,7 +206,7 @@ func (d declared) checkRequired(before label.Dict, faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		if x.Required && hasValue(before, x.Key) && !hasValue(d.c.Xattrs, x.Key) {
-			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "%s", requiredDetail(d.c.Xattrs, x.Key))
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "%s", requiredDetail(d.route, d.c.Xattrs, x.Key))
 		}
 	}
 }

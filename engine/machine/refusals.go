@@ -39,7 +39,7 @@ func (d refusals) notEnabled(action string) *errs.Error {
 		if i := d.route.Action(p.Action); p.Action != action && (i == unknown || d.route.Actions[i].Type != action) {
 			what = strconv.Quote(p.Action)
 		}
-		fmt.Fprintf(&detail, " %s performed %s at %s.", p.By, what, at)
+		fmt.Fprintf(&detail, " %s performed %s%s at %s.", p.By, what, onBehalf(p), at)
 		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
 	}
 	if by, instead := d.acceptedInstead(action); by != "" {
@@ -48,6 +48,14 @@ func (d refusals) notEnabled(action string) *errs.Error {
 	}
 	e.Detail = detail.String()
 	return e
+}
+
+// onBehalf says for whom an action was performed, if not for the user who did it.
+func onBehalf(p *Performed) string {
+	if p.For == "" {
+		return ""
+	}
+	return " for " + p.For
 }
 
 // lastOf returns the last performance of the action with that name, or of all
@@ -119,15 +127,16 @@ func Over(c *Case, r *route.Route, action string) string {
 	}
 	d := refusals{&caseDecision{c: c, route: r}}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%q cannot be done now. ", action)
 	own := d.lastOf(action)
 	switch p := d.performedInstead(action); {
 	case p != nil && p.Action != action:
-		fmt.Fprintf(&text, "%s performed %q instead at %s. ", p.By, p.Action, p.At.Format(time.RFC3339))
+		fmt.Fprintf(&text, "%q cannot be done now. %s performed %q%s instead at %s. ", action, p.By, p.Action, onBehalf(p), p.At.Format(time.RFC3339))
 	case own != nil && own.By != "":
-		fmt.Fprintf(&text, "%s performed it at %s. ", own.By, own.At.Format(time.RFC3339))
+		fmt.Fprintf(&text, "%q is done: %s performed it%s at %s; nothing is left to do for it. ", action, own.By, onBehalf(own), own.At.Format(time.RFC3339))
 	case own != nil:
-		fmt.Fprintf(&text, "It was performed by itself at %s. ", own.At.Format(time.RFC3339))
+		fmt.Fprintf(&text, "%q is done: it was performed by itself at %s. ", action, own.At.Format(time.RFC3339))
+	default:
+		fmt.Fprintf(&text, "%q cannot be done now. ", action)
 	}
 	if by, instead := d.acceptedInstead(action); by != "" {
 		fmt.Fprintf(&text, "%s has accepted %q instead. ", by, instead)

@@ -152,18 +152,45 @@ func transitionsFrom(c *Case, r *route.Route, a *route.Action) (out []int) {
 	return out
 }
 
+// choice is something that can be written into "do".
+type choice struct{ do, leadsTo string }
+
+// Choices returns what can be written into "do" of a task as it is, in order; nil if the
+// action is not enabled.
+func Choices(c *Case, r *route.Route, action string) (dos []string) {
+	switch u := c.Undone(action); {
+	case c.IsDraft() && action == DraftAction:
+		return []string{"perform", "abort"}
+	case u != nil:
+		return []string{"retry", "abort"}
+	}
+	place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
+	if place < 0 || r.Action(action) == unknown {
+		return nil
+	}
+	for _, x := range choices(c, r, place) {
+		dos = append(dos, x.do)
+	}
+	return dos
+}
+
 // appendChoices appends what can be written into "do" while the task is as it is,
 // and in words what each of it leads to. It does not say who may.
 func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
-	e := &c.Enabled[place]
-	a := &r.Actions[r.Action(e.Action)]
 	b = append(b, `,"choices":{`...)
-	add := func(do, text string) {
-		if b[len(b)-1] != '{' {
+	for i, x := range choices(c, r, place) {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		b = document.AppendString(append(document.AppendString(b, do), ':'), text)
+		b = document.AppendString(append(document.AppendString(b, x.do), ':'), x.leadsTo)
 	}
+	return append(b, '}')
+}
+
+func choices(c *Case, r *route.Route, place int) (out []choice) {
+	e := &c.Enabled[place]
+	a := &r.Actions[r.Action(e.Action)]
+	add := func(do, leadsTo string) { out = append(out, choice{do, leadsTo}) }
 	switch {
 	case e.State == Escalated:
 		add("retry", "The engine tries again.")
@@ -194,7 +221,7 @@ func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
 		add("release", "It is offered to all again."+commentNoted)
 		add("delegate", `It is offered to the user that "to" names, alone.`)
 	}
-	return append(b, '}')
+	return out
 }
 
 // What becomes of a comment, for who writes only that: with an empty "do" it performs

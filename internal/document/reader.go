@@ -31,6 +31,15 @@ func (f *Faults) AddKey(at *Member, pointer string, code errs.Code, format strin
 	f.list = append(f.list, fault)
 }
 
+// Extend adds words to the faults of a kind for which more returns some.
+func (f *Faults) Extend(code errs.Code, more func(pointer string) string) {
+	for i := range f.list {
+		if f.list[i].Code == code {
+			f.list[i].Detail += more(f.list[i].Pointer)
+		}
+	}
+}
+
 // List returns the faults in the order in which they were found.
 func (f *Faults) List() []errs.Fault { return f.list }
 
