@@ -216,6 +216,8 @@ type LogEntry struct {
 	To      string    `json:"to"`
 	Comment string    `json:"comment"`
 	Text    string    `json:"text"`
+
+	Resolution string `json:"resolution"` // how the action was resolved, if it asks for that
 }
 
 // Log returns what has happened to a case, the oldest first.

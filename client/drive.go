@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -84,6 +86,8 @@ type Stored struct {
 	ETag     string   // empty if a GET does not give those bytes back
 	Warnings []string // what is allowed and may not be meant
 	Secret   string   // what is told this once: an app password, the address of a hook or calendar
+	Draft    int64    // the case if it is a draft: it starts once its task "start" is done; else 0
+	Lacks    []string // the XATTRs that the draft asks for
 }
 
 // Put stores a file. The size is that of the content, or -1 if it is not known. If the
@@ -105,12 +109,17 @@ func (c *Client) put(ctx context.Context, r request) (Stored, error) {
 	}
 	s := Stored{Location: header.Get("Location"), ETag: header.Get("ETag")}
 	var said struct {
-		Warnings []string `json:"warnings"`
-		Secret   string   `json:"secret"`
-		URL      string   `json:"url"`
+		Warnings []string       `json:"warnings"`
+		Secret   string         `json:"secret"`
+		URL      string         `json:"url"`
+		Case     int64          `json:"case"`
+		XAttrs   map[string]any `json:"xattrDict"`
 	}
 	if len(body) > 0 && strings.Contains(header.Get("Content-Type"), "json") && json.Unmarshal(body, &said) == nil {
 		s.Warnings, s.Secret = said.Warnings, cmp.Or(said.Secret, said.URL)
+		if strings.HasSuffix(header.Get("Content-Location"), "/Actions/start.json") { // the task of a draft
+			s.Draft, s.Lacks = said.Case, slices.Sorted(maps.Keys(said.XAttrs))
+		}
 	}
 	return s, nil
 }

@@ -15,6 +15,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/store"
 )
 
@@ -53,6 +54,10 @@ type Config struct {
 	// the server: a Destination at another host is refused. Without any the
 	// host is not looked at.
 	PublicNames []string
+
+	// Links is the address by which people call the server; "": the one by which a
+	// request comes.
+	Links link.Base
 }
 
 // The default limits (docs/contract/drive.md#limits).
@@ -165,6 +170,7 @@ func (d *drive) newRequest(r *http.Request) (*request, error) {
 		scope: &scope{
 			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut, weigh: d.Weigh,
+			address: d.calledAt(r),
 		},
 		r: r, at: address{path}, query: q, malformed: err, overlays: d.overlays,
 	}, nil

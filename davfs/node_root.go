@@ -113,14 +113,15 @@ const readmeName = "README.txt"
 type readmeFile struct{ *scope }
 
 func (n readmeFile) stat(context.Context) (*info, error) {
-	sum := sha256.Sum256([]byte(readme))
+	text := readmeAt(n.address)
+	sum := sha256.Sum256([]byte(text))
 	return &info{
-		name: readmeName, size: int64(len(readme)), etag: fmt.Sprintf("\"%x\"", sum[:16]),
+		name: readmeName, size: int64(len(text)), etag: fmt.Sprintf("\"%x\"", sum[:16]),
 		mediaType: typeText, created: n.since, modified: n.since,
 	}, nil
 }
 
 func (n readmeFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	about, err := n.stat(ctx)
-	return about, contentOf([]byte(readme)), err
+	return about, contentOf([]byte(readmeAt(n.address))), err
 }

@@ -188,7 +188,21 @@ func (x *request) putNowhere(n node) error {
 	if _, ok := n.(writer); ok {
 		return absent() // "…/name.json/" is not a folder
 	}
-	return x.notAllowed(n)
+	refusal := x.notAllowed(n)
+	if x.takesFiles(n) && errs.Is(refusal, errs.Method) {
+		return errs.New(errs.Method, "This is a folder. Save the file in it, under a name of its own: %s/<name>. The folder itself takes %s.", strings.TrimSuffix(x.at.String(), "/"), x.allow)
+	}
+	return refusal
+}
+
+// takesFiles reports whether a node is a folder in which people keep files of their own.
+func (x *request) takesFiles(n node) bool {
+	switch n.(type) {
+	case scheduleFolder, routesFolder, casesFolder, dropFolder:
+		return true
+	}
+	_, is := n.(folder)
+	return is && x.at.inDocuments()
 }
 
 // readQuery reads the query, and checks its parameters.

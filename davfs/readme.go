@@ -1,10 +1,36 @@
 package davfs
 
+import (
+	"net/http"
+	"strings"
+
+	"flowdrive/internal/link"
+)
+
+// readmeAt returns Workflow/README.txt with the address by which the user calls the server.
+func readmeAt(at link.Base) string { return strings.ReplaceAll(readme, exampleAddress, string(at)) }
+
+// exampleAddress stands in the text for that of the server.
+const exampleAddress = "http://127.0.0.1:8080"
+
+// calledAt returns the address of the server: the one that it was told, else the one by
+// which the request came.
+func (d *drive) calledAt(r *http.Request) link.Base {
+	switch {
+	case d.Links.Absolute():
+		return d.Links
+	case r.Host == "":
+		return exampleAddress
+	case r.TLS != nil:
+		return link.Base("https://" + r.Host)
+	}
+	return link.Base("http://" + r.Host)
+}
+
 // readme is Workflow/README.txt, for users who have just mounted the drive.
 const readme = `This is a Flowdrive: a workflow and schedule server that you use as a drive.
 What you see here are files. Changing one does something; reading one tells how
-things stand. The manual is at the address of this server with /docs/ behind it,
-such as http://127.0.0.1:8080/docs/. It needs no log-in.
+things stand. The manual is at http://127.0.0.1:8080/docs/ and needs no log-in.
 
 
 The folders
@@ -54,7 +80,7 @@ All times are UTC unless a file says otherwise. Days of the week count from
 0 = Monday to 6 = Sunday; mon, tue, … are safer.
 
 
-Try it (replace the address, the user and the number of the case)
+Try it (replace the user and the number of the case)
 
   curl -u you -T - http://127.0.0.1:8080/dav/Workflow/Cases/new.json <<'EOF'
   {"route": "bug", "title": "The printer is on fire"}

@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/store"
 )
 
@@ -19,6 +20,8 @@ type scope struct {
 	wall   time.Time // the machine's time, also in a sandbox
 	script bool      // the client is a script, not a mounting client
 	writes bool      // by a PUT
+
+	address link.Base // by which the user calls the server
 
 	weigh func(ctx context.Context, bytes int64) error // see Config.Weigh; nil: without a bound
 

@@ -430,6 +430,26 @@ func TestOwnerIsToldOfTheEndOfAnAppPassword(t *testing.T) {
 	same(t, "sam, who has left", w.sentTo("sam@example.org"), []string(nil))
 }
 
+// TestDeputyIsTold: who is to stand in for another learns of it by mail, and that it has ended
+// before its time; not again of the same, and not of what they have done themselves.
+func TestDeputyIsTold(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	ann := w.as("ann")
+	ann.mustPutMe(`{"fullName": "Ann Lee", "deputy": {"user": "bob", "to": "2012-11-20T00:00:00Z"}}`)
+	ann.mustPutMe(`{"deputy": {"user": "bob", "to": "2012-11-20T00:00:00Z"}}`)
+	ann.mustPutMe(`{"timezone": "Europe/Berlin"}`)
+	made := []string{"09 12:34 You stand in for Ann Lee"}
+	same(t, "bob", w.sentTo("bob@example.org"), made)
+	w.advance(time.Hour)
+	w.as("admin").mustPutParty(identity.User, "ann", `{"deputy": {"user": "sam", "to": "2012-11-20T00:00:00Z"}}`)
+	same(t, "bob, after another was made", w.sentTo("bob@example.org"), append(made, "09 13:34 You do not stand in for Ann Lee any more"))
+	same(t, "sam", w.sentTo("sam@example.org"), []string{"09 13:34 You stand in for Ann Lee"})
+	w.advance(20 * 24 * time.Hour)
+	ann.mustPutMe(`{"deputy": null}`)
+	same(t, "sam, whose time was over", w.sentTo("sam@example.org"), []string{"09 13:34 You stand in for Ann Lee"})
+}
+
 // TestEndsThatWentBy: a server that was down tells of the last end alone, and nothing of what
 // has ended meanwhile.
 func TestEndsThatWentBy(t *testing.T) {

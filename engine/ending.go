@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"flowdrive/engine/account"
-	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/store"
 )
@@ -21,15 +20,14 @@ func (e *Engine) fireEnding(tx store.Tx, b *dueBatch, item *dueItem) (time.Time,
 		return time.Time{}, false, err
 	}
 	owner := e.accounts.Table().ByID(s.UserID)
-	if !s.Expires.After(b.now) || owner == nil || owner.Disabled || owner.MailTo() == "" || !e.decider.channels.Mail {
+	if !s.Expires.After(b.now) || owner == nil {
 		return next, false, nil
 	}
 	n := &notice.Notice{
 		Kind: notice.KindReminder, Time: b.now, Links: e.links,
 		Password: &notice.Password{ID: s.ID, Label: s.Label, Ends: s.Expires, Used: s.LastUsed},
 	}
-	p := &notice.Person{Notice: machine.Notice{Person: string(owner.Name)}, Name: owner.Name, Email: owner.MailTo()}
-	return next, false, e.decider.mail(tx, n, p, e.decider.postLoose(tx, b.now))
+	return next, false, e.decider.mailTo(tx, owner, n)
 }
 
 // stopEnding has a user not told any more that an app password ends.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"flowdrive/engine/access"
+	"flowdrive/engine/notice"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -52,4 +53,20 @@ func (e *Routes) replaced(req Request, stored *store.Route, info *access.Route) 
 		return ""
 	}
 	return fmt.Sprintf("This takes the place of %s; that version is kept as %s/Versions/%d.json.", by, stored.Name, stored.Version)
+}
+
+// tellLastAuthor mails to the user who had stored the version before that another user has
+// stored a new one: on a mount nobody is shown whose version it replaces.
+func (e *Routes) tellLastAuthor(tx store.Tx, req Request, c *routeChange) error {
+	if c.created || c.stored.Version == c.base || c.lastAuthor == 0 || c.lastAuthor == req.By.ID {
+		return nil
+	}
+	p := e.accounts.Table().ByID(c.lastAuthor)
+	if p == nil {
+		return nil
+	}
+	return e.decider.mailTo(tx, p, &notice.Notice{
+		Kind: notice.KindAct, Time: req.Now, Links: e.links,
+		RouteChange: &notice.RouteChange{Route: c.stored.Name, Version: c.stored.Version, Replaced: c.base, By: e.callName(req.By.Name)},
+	})
 }

@@ -8,6 +8,26 @@ import (
 	"flowdrive/internal/errs"
 )
 
+// TestLastAuthorIsTold: who had stored the version of a route before another user's is told
+// by mail, as nothing tells the other one on a mount; not of an equal document.
+func TestLastAuthorIsTold(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	bob, ann := w.as("bob"), w.as("ann")
+	shared := func(title string) string {
+		return "title: " + title + "\naccess: {admin: [bob, ann]}\n" + plainStates
+	}
+	bob.mustPutRoute("mine", shared("One"))
+	bob.mustPutRoute("mine", shared("Two"))
+	ann.mustPutRoute("mine", shared("Two")+"# as it was\n")
+	ann.mustPutRoute("mine", shared("Three"))
+	ann.mustPutRoute("mine", shared("Four"))
+	same(t, "bob", w.sentTo("bob@example.org"), []string{"09 12:34 Changed by ann: the route mine"})
+	same(t, "ann", w.sentTo("ann@example.org"), []string(nil))
+	bob.mustPutRoute("mine", shared("Five"))
+	same(t, "ann, after bob's", w.sentTo("ann@example.org"), []string{"09 12:34 Changed by bob: the route mine"})
+}
+
 // TestReplacedVersion: who stores a route over a version of somebody else is told whose it
 // was; who sends a condition is told whose version is there.
 func TestReplacedVersion(t *testing.T) {

@@ -70,6 +70,8 @@ type routeChange struct {
 	base     int64           // version it was decided on, 0 for a new route
 	baseETag string          // of the source that it was decided on
 
+	lastAuthor identity.ID // who stored the version before, 0 if that is not known
+
 	replaces   string // says that a version of another user is replaced; "" if it is not
 	stillWaits bool   // what the caller has waiting does not hold, and waits on
 }
@@ -88,7 +90,7 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		if !e.rights.Administers(req.By, info) {
 			return nil, errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
 		}
-		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
+		name, c.stored, c.base, c.baseETag, c.lastAuthor = old.Name, *old, old.Version, old.ETag, info.By
 	}
 	version, err := routeVersion(r, old)
 	if err != nil {
@@ -270,7 +272,11 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 				return nil, err
 			}
 		}
-		c.stored.Brief = document.Form(access.BriefOf(c.compiled, req.By.ID))
+		by := req.By.ID
+		if c.stored.Version == c.base {
+			by = c.lastAuthor // the version is still theirs, whatever its source is like
+		}
+		c.stored.Brief = document.Form(access.BriefOf(c.compiled, by))
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
@@ -293,13 +299,16 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		}
 		tx.AfterCommit(func() {
 			e.versions.put(c.stored.ID, c.stored.Version, c.compiled, len(c.stored.Source))
-			e.rights.PutRoute(access.RouteOf(&c.stored, c.compiled, req.By.ID))
+			e.rights.PutRoute(access.RouteOf(&c.stored, c.compiled, by))
 		})
 		ev := Event{Kind: EventRoute, Change: ChangeChanged, ID: c.stored.ID, Name: c.stored.Name, Version: c.stored.Version, Time: req.Now}
 		if c.created {
 			ev.Change = ChangeCreated
 		}
 		e.publish(tx, ev)
+		if err := e.tellLastAuthor(tx, req, c); err != nil {
+			return nil, err
+		}
 	}
 	if err := e.writeBeside(tx, req, c); err != nil {
 		return nil, err

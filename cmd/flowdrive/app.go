@@ -178,7 +178,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.drive = davfs.New(davfs.Config{
 		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
-		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames, Weigh: server.Weigh,
+		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames, Weigh: server.Weigh, Links: links,
 	})
 	a.operator = a.asOperator(a.drive)
 	a.clock, a.zones = now, zones

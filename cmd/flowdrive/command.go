@@ -105,7 +105,7 @@ func strict(cmd *cobra.Command) {
 		if err := wanted(cmd, args); err != nil {
 			// The program's name stands before every error anyway.
 			if path, below := strings.CutPrefix(cmd.CommandPath(), cmd.Root().Name()+" "); below {
-				err = fmt.Errorf("%s: %w", path, err)
+				err = fmt.Errorf("%s: %w; %s", path, err, cmd.UseLine())
 			}
 			return usageError{err}
 		}

@@ -85,6 +85,8 @@ type Ties interface {
 	StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error
 	// AddressChanged is told that no user gets mails at that address any more.
 	AddressChanged(tx store.Tx, req change.Request, address string) error
+	// DeputyChanged is told of a user whose deputy may be another one after a change.
+	DeputyChanged(tx store.Tx, req change.Request, before, after *store.Party) error
 	// EraseParty takes the name and the address that a user had out of what still has
 	// them after ReplaceParty.
 	EraseParty(ctx context.Context, tx store.Tx, r Replacement) error

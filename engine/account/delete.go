@@ -84,7 +84,10 @@ func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) er
 		if err := e.Refresh(tx); err != nil {
 			return err
 		}
-		return e.mailboxLeft(tx, req, p)
+		if err := e.mailboxLeft(tx, req, p); err != nil {
+			return err
+		}
+		return e.ties.DeputyChanged(tx, req, p, &store.Party{})
 	})
 	if err != nil || len(in) == 0 || req.DryRun {
 		return err

@@ -165,6 +165,13 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Reque
 		if err := e.mailboxLeft(tx, req, c.Old); err != nil {
 			return nil, err
 		}
+		before := c.Old
+		if before == nil {
+			before = &store.Party{}
+		}
+		if err := e.ties.DeputyChanged(tx, req, before, &p); err != nil {
+			return nil, err
+		}
 	}
 	out := &change.Outcome{
 		Created: c.Created, Changed: c.Changed, Name: string(p.Name),

@@ -20,6 +20,10 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 		return n.holdMail(p)
 	case n.Password != nil:
 		return n.passwordMail(p)
+	case n.Deputy != nil:
+		return n.deputyMail(p)
+	case n.RouteChange != nil:
+		return n.routeChangeMail(p)
 	case n.Server != nil:
 		return n.serverMail(p)
 	case n.Away != nil:

@@ -53,7 +53,7 @@ func (k Kind) Severity() Severity {
 }
 
 // Notice is one thing that some people are told. Exactly one of Case, Entry, Hook, Hold,
-// Way, Server, Away and Password is set, or none of a Deed that is a hold.
+// Way, Server, Away, Password, Deputy and RouteChange is set, or none of a Deed that is a hold.
 type Notice struct {
 	Kind Kind
 	Time time.Time
@@ -74,6 +74,10 @@ type Notice struct {
 	Away *Away
 	// Password is the app password that it is about.
 	Password *Password
+	// Deputy is who stands in for whom, and RouteChange the change of a route: both are
+	// told to one person, by mail alone.
+	Deputy      *Deputy
+	RouteChange *RouteChange
 	// Word is what was done in the case, or how it ended: "Approved".
 	Word string
 	// Child is set for what happened in a case that another case has started.

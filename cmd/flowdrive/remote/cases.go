@@ -75,7 +75,7 @@ func (e *Env) start() *cobra.Command {
 func (s *session) startCase(ctx context.Context, o startOptions) (started client.Case, err error) {
 	if o.input == "" {
 		started, err = s.Start(ctx, o.NewCase)
-		return started, withoutPlaces(err)
+		return started, ofStart(err)
 	}
 	content, size, done, err := s.source(o.input)
 	if err != nil {
@@ -91,7 +91,12 @@ func (s *session) startCase(ctx context.Context, o startOptions) (started client
 	}
 	o.Attachment = uuid
 	started, err = s.Start(ctx, o.NewCase)
-	return started, errors.Join(withoutPlaces(err), s.Detach(ctx, uuid))
+	return started, errors.Join(ofStart(err), s.Detach(ctx, uuid))
+}
+
+// ofStart names the flags of start in what is refused.
+func ofStart(err error) error {
+	return ofFlags(err, map[string]string{"route": "ROUTE", "title": "--title", "xattrDict": "--set", "startAt": "--at"})
 }
 
 func (s *session) started(c client.Case) error {
@@ -245,7 +250,7 @@ func (e *Env) log() *cobra.Command {
 			return err
 		}
 		if s.Format == "" {
-			return s.logLines(entries)
+			return s.logLines(ctx, entries)
 		}
 		items := make([]output.Item, len(entries))
 		for i, entry := range entries {
@@ -255,9 +260,13 @@ func (e *Env) log() *cobra.Command {
 	})
 }
 
-func (s *session) logLines(entries []client.LogEntry) error {
+func (s *session) logLines(ctx context.Context, entries []client.LogEntry) error {
+	zone := s.userZone(ctx)
 	for _, l := range entries {
 		text := output.Clean(l.Text)
+		if l.Resolution != "" {
+			text += " [" + output.Clean(l.Resolution) + "]"
+		}
 		if l.Actor != "" {
 			who := l.Actor
 			if l.For != "" {
@@ -268,7 +277,7 @@ func (s *session) logLines(entries []client.LogEntry) error {
 		if l.Comment != "" && !strings.Contains(l.Text, l.Comment) {
 			text += " – " + output.Clean(l.Comment)
 		}
-		if err := s.Line("%s  %s", l.Time.Format("2006-01-02 15:04:05"), text); err != nil {
+		if err := s.Line("%s  %s", l.Time.In(zone).Format("2006-01-02 15:04:05 MST"), text); err != nil {
 			return err
 		}
 	}
@@ -296,7 +305,7 @@ func (s *session) followLog(ctx context.Context, id int64) error {
 			}
 		}
 		if s.Format == "" {
-			err = s.logLines(entries)
+			err = s.logLines(ctx, entries)
 		}
 		return !now.Ended(), err
 	})
@@ -343,7 +352,7 @@ func (e *Env) caseCommand(name, short, state string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.Change(ctx, id, fields)
+			return ofFlags(s.Change(ctx, id, fields), map[string]string{"suspendedUntil": "--until"})
 		})
 	})
 }

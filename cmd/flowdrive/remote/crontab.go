@@ -335,7 +335,7 @@ func (s *session) importJob(ctx context.Context, j job, as jobEntry, how importO
 		}
 	}
 	entry, err := s.PutEntry(ctx, as.name, document, o)
-	err = withoutPlaces(err)
+	err = ofFlags(err, nil)
 	if client.IsSlug(err, "precondition") {
 		return became{text: "is there"}, nil
 	}

@@ -163,6 +163,16 @@ func (s *session) putFile(ctx context.Context, name, to string) (err error) {
 			return err
 		}
 	}
+	if stored.Draft != 0 {
+		lacks := output.Clean(strings.Join(stored.Lacks, " and "))
+		set := ""
+		for _, key := range stored.Lacks {
+			set += " --set " + output.Clean(key) + "=…"
+		}
+		if err := s.say("Case %d is a draft: it does not start before it has %s: flowdrive do %d start%s", stored.Draft, lacks, stored.Draft, set); err != nil {
+			return err
+		}
+	}
 	where, err := url.PathUnescape(strings.TrimPrefix(stored.Location, "/dav/"))
 	if err != nil || where == "" {
 		return err
@@ -280,20 +290,21 @@ func (e *Env) mountHelp() *cobra.Command {
 	return e.command(c, func(_ context.Context, s *session, _ []string) error {
 		address := s.URL() + "/dav/"
 		dav := "dav" + strings.TrimPrefix(address, "http")
-		return s.Line("%s", strings.NewReplacer("$URL", address, "$DAV", dav, "$NAME", s.User()).Replace(mountText))
+		return s.Line("%s", strings.NewReplacer("$URL", address, "$DAV", dav, "$NAME", s.User(), "$SITE", s.URL()).Replace(mountText))
 	})
 }
 
 const mountText = `Make an app password for each machine. With your own password in FLOWDRIVE_PASSWORD:
-  echo {} | flowdrive put - Account/AppPasswords/NAME.json
+  APP=$(echo {} | flowdrive put - Account/AppPasswords/NAME.json | tail -n 1)
 
 Linux, files    gio mount $DAV
 Linux, davfs2   mount -t davfs -o uid=$(id -u),conf=$PWD/flow.conf $URL /mnt/flow
                   with these lines in flow.conf: dir_refresh 1, file_refresh 1,
                   delay_upload 0, use_locks 0, buf_size 1024 (one a line, without commas)
 Linux, rclone   rclone mount :webdav: /mnt/flow --webdav-url $URL --webdav-user $NAME \
-                  --vfs-cache-mode minimal --dir-cache-time 5s
+                  --webdav-pass "$(rclone obscure "$APP")" --vfs-cache-mode minimal --dir-cache-time 5s
 macOS           Finder, Go, Connect to Server: $URL
 Windows         Explorer, Map network drive: $URL
 
-What each system needs, and what to do if it does not work, is in docs/mounting.md.`
+What each system needs, and what to do if it does not work, is at
+$SITE/docs/mounting.`

@@ -102,19 +102,26 @@ func ExitCode(err error) (code int, ok bool) {
 	return 1, true
 }
 
-// withoutPlaces removes line and column from the faults of a document that the command has
-// made of its flags: nobody has seen its lines.
-func withoutPlaces(err error) error {
+// ofFlags gives the faults of a document the names of the flags and arguments that its fields
+// were made of, by field: nobody has seen the document or its lines.
+func ofFlags(err error, flags map[string]string) error {
 	p, ok := errors.AsType[*client.Problem](err)
 	if !ok {
 		return err
 	}
+	code, _ := ExitCode(err) // by the fields
 	for i, f := range p.Faults {
 		placed := f.String()
+		top, below, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+		if flag := flags[top]; flag == "--set" && below != "" {
+			p.Faults[i].Pointer = flag + " " + field(f.Pointer)
+		} else if flag != "" {
+			p.Faults[i].Pointer = flag
+		}
 		p.Faults[i].Line, p.Faults[i].Column = 0, 0
 		p.Detail = strings.ReplaceAll(p.Detail, placed, p.Faults[i].String())
 	}
-	return err
+	return codedError{err, code}
 }
 
 // Commands returns the commands that stand for themselves.
@@ -139,6 +146,7 @@ type session struct {
 
 	zone      *time.Location // the user's own, or nil
 	zoneAsked bool
+	shownIn   *time.Location // the zone of times in tables, as soon as one was shown
 }
 
 // action is what a command does.

@@ -161,7 +161,7 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		case file != "":
 			return named(file, err)
 		default:
-			return ofFlags(err)
+			return ofEntryFlags(err)
 		}
 		made := cmp.Or(name, entry.ID())
 		if err := s.tellStored(ctx, &entry, made); err != nil || dryRun || s.Format != "" {
@@ -199,26 +199,12 @@ func (n *entryFlags) described() bool {
 		n.Spec != "" || n.Zone != "" || n.Title != "" || n.Overlap != "" || n.Misfire != "" || n.Calendar != "" || len(n.Exclude) > 0
 }
 
-// ofFlags gives the faults of an entry the names of the flags and the argument that its fields
-// were made of: nobody has seen the document.
-func ofFlags(err error) error {
-	p, ok := errors.AsType[*client.Problem](err)
-	if !ok {
-		return err
-	}
-	code, _ := ExitCode(err) // by the fields
-	for i, f := range p.Faults {
-		placed := f.String()
-		field, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
-		flag := map[string]string{
-			"route": "ROUTE", "spec": "--cron", "seconds": "--every", "date": "--at", "timezone": "--zone", "title": "--title", "xattrDict": "--set",
-			"overlap": "--overlap", "misfire": "--misfire", "exclude": "--exclude", "excludeCalendar": "--exclude-calendar",
-		}[field]
-		p.Faults[i].Line, p.Faults[i].Column = 0, 0
-		p.Faults[i].Pointer = cmp.Or(flag, f.Pointer)
-		p.Detail = strings.ReplaceAll(p.Detail, placed, p.Faults[i].String())
-	}
-	return codedError{err, code}
+// ofEntryFlags names the flags of schedule add and set in what is refused.
+func ofEntryFlags(err error) error {
+	return ofFlags(err, map[string]string{
+		"route": "ROUTE", "spec": "--cron", "seconds": "--every", "date": "--at", "timezone": "--zone", "title": "--title", "xattrDict": "--set",
+		"overlap": "--overlap", "misfire": "--misfire", "exclude": "--exclude", "excludeCalendar": "--exclude-calendar",
+	})
 }
 
 // entryFile returns the name of the file of an entry, with the ending of its form if it has

@@ -69,7 +69,7 @@ func (e *Env) scheduleSet() *cobra.Command {
 			return codedError{fmt.Errorf("the entry %s has been changed meanwhile: look at it, and try again", args[0]), exitConflict}
 		}
 		if err != nil {
-			return ofFlags(err)
+			return ofEntryFlags(err)
 		}
 		return s.tellStored(ctx, &now, args[0])
 	})

@@ -66,7 +66,7 @@ func (s *session) ownZone(ctx context.Context) *time.Location {
 }
 
 // typedZone returns the time zone of times that the user types without one, as the drive reads
-// them: the user's own, else that of the server. They are then also shown in it, unless that is UTC.
+// them: the user's own, else that of the server.
 func (s *session) typedZone(ctx context.Context) (*time.Location, error) {
 	if zone := s.ownZone(ctx); zone != nil {
 		return zone, nil
@@ -86,21 +86,25 @@ func (s *session) typedZone(ctx context.Context) (*time.Location, error) {
 		return nil, fmt.Errorf("the time zone of the server, %q, is not known on this machine; say --zone", overview.Timezone)
 	}
 	if overview.Timezone != "UTC" { // which servers have that were not told theirs
-		s.zone, s.zoneAsked = zone, true
+		s.zone = zone
 	}
 	return zone, nil
 }
 
 // userZone returns the time zone in which the user is shown times: that of me.json, else that of
-// this machine, else UTC.
+// the server, as show has it, else that of this machine, else UTC.
 func (s *session) userZone(ctx context.Context) *time.Location {
-	if zone := s.ownZone(ctx); zone != nil {
-		return zone
+	if s.shownIn != nil {
+		return s.shownIn
 	}
-	if zone := new(clock.Zones).Zone(s.env.Zone()); zone != nil {
-		return zone
+	zone, err := s.typedZone(ctx)
+	if machine := new(clock.Zones).Zone(s.env.Zone()); s.zone == nil && machine != nil {
+		zone = machine
+	} else if err != nil {
+		zone = time.UTC // the times stand for themselves
 	}
-	return time.UTC
+	s.shownIn = zone
+	return zone
 }
 
 // words returns when an entry fires, in words. The only instant of an entry that has one is in
