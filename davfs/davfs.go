@@ -170,7 +170,7 @@ func (d *drive) newRequest(r *http.Request) (*request, error) {
 		scope: &scope{
 			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut, weigh: d.Weigh,
-			address: d.calledAt(r),
+			address: d.calledAt(r), secrets: d.overlays.secrets,
 		},
 		r: r, at: address{path}, query: q, malformed: err, overlays: d.overlays,
 	}, nil

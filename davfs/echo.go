@@ -34,6 +34,8 @@ type overlays struct {
 	recentlyDeleted *recentActions[[]byte] // sources that were deleted a moment ago
 	deletions       *brake                 // of open cases
 
+	secrets *newSecrets // that were made a moment ago
+
 	braked *recentActions[struct{}] // users who have been told that the brake holds
 }
 
@@ -46,6 +48,8 @@ func newOverlays(now func() time.Time) *overlays {
 
 		recentlyDeleted: newRecentActions[[]byte](now, refusalLifetime, maxRefusals, echoBytes),
 		deletions:       newBrake(now),
+
+		secrets: startNewSecrets(now),
 
 		braked: newRecentActions[struct{}](now, brakeWindow, maxBraked, 1),
 	}

@@ -75,7 +75,15 @@ func (n secretsFolder) filters() []string { return nil }
 // page cuts the page out of all: they are few and held in memory.
 func (n secretsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
 	all, err := n.engine.Accounts.Secrets(ctx, n.by, n.kind)
+	for i := range all {
+		all[i] = *n.shown(&all[i])
+	}
 	return cutPage(all, f), err
+}
+
+// shown returns the form that the caller is shown.
+func (n secretsFolder) shown(r *engine.Resource) *engine.Resource {
+	return n.withNewSecret(append(n.home(), r.Name+".json"), r)
 }
 
 // cutPage returns the page that the filter asks for of what is held whole.
@@ -103,7 +111,11 @@ func (n secretFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal != nil {
 		return nil, absent()
 	}
-	return n.secrets.engine.Accounts.Secret(ctx, n.secrets.by, n.secrets.kind, n.label)
+	r, err := n.secrets.engine.Accounts.Secret(ctx, n.secrets.by, n.secrets.kind, n.label)
+	if err != nil {
+		return nil, err
+	}
+	return n.secrets.shown(r), nil
 }
 
 func (n secretFile) stat(ctx context.Context) (*info, error) {

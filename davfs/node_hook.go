@@ -54,7 +54,15 @@ func (n hooksFolder) filters() []string { return nil }
 // page cuts the page out of all: a route has few hooks.
 func (n hooksFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
 	all, err := n.engine.Hooks.Hooks(ctx, n.by, n.route)
+	for i := range all {
+		all[i] = *n.shown(&all[i])
+	}
 	return cutPage(all, f), err
+}
+
+// shown returns the form that the caller is shown.
+func (n hooksFolder) shown(r *engine.Resource) *engine.Resource {
+	return n.withNewSecret(append(n.home(), r.Name+".json"), r)
 }
 
 func (n hooksFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
@@ -72,7 +80,11 @@ func (n hookFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal != nil {
 		return nil, absent()
 	}
-	return n.engine.Hooks.Hook(ctx, n.by, n.hooks.route, n.name)
+	r, err := n.engine.Hooks.Hook(ctx, n.by, n.hooks.route, n.name)
+	if err != nil {
+		return nil, err
+	}
+	return n.hooks.shown(r), nil
 }
 
 func (n hookFile) stat(ctx context.Context) (*info, error) {

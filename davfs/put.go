@@ -371,6 +371,7 @@ func (p *putRequest) perform() (*answer, error) {
 		a.add("X-OC-Mtime", "accepted")
 	}
 	p.updateOverlays(ctx, out, a)
+	p.noteSecret(out)
 	p.noteIdle(ctx)
 	p.noteDraft(out)
 	p.noteWaiting(out)

@@ -21,7 +21,8 @@ type scope struct {
 	script bool      // the client is a script, not a mounting client
 	writes bool      // by a PUT
 
-	address link.Base // by which the user calls the server
+	address link.Base   // by which the user calls the server
+	secrets *newSecrets // that mounting clients have just made; nil: none are shown
 
 	weigh func(ctx context.Context, bytes int64) error // see Config.Weigh; nil: without a bound
 

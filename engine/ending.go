@@ -27,7 +27,7 @@ func (e *Engine) fireEnding(tx store.Tx, b *dueBatch, item *dueItem) (time.Time,
 		Kind: notice.KindReminder, Time: b.now, Links: e.links,
 		Password: &notice.Password{ID: s.ID, Label: s.Label, Ends: s.Expires, Used: s.LastUsed},
 	}
-	return next, false, e.decider.mailTo(tx, owner, n)
+	return next, false, (&deeds{e.decider, tx}).mailTo(owner, n)
 }
 
 // stopEnding has a user not told any more that an app password ends.

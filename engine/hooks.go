@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/hook"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -48,7 +49,7 @@ func (e *Hooks) Hooks(ctx context.Context, by identity.Principal, route string) 
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		hooks, err := r.Routes().Hooks().OfRoute(info.ID)
 		for i := range hooks {
-			resource, bad := e.resource(info, &hooks[i])
+			resource, bad := e.resource(r, info, &hooks[i])
 			if bad != nil {
 				return bad
 			}
@@ -66,18 +67,18 @@ func (e *Hooks) Hook(ctx context.Context, by identity.Principal, route, name str
 	if err != nil {
 		return nil, err
 	}
-	var found *store.Hook
-	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		found, err = store.OrNil(r.Routes().Hooks().Get(info.ID, name))
+	var out *Resource
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		found, err := store.OrNil(r.Routes().Hooks().Get(info.ID, name))
+		if err == nil && found == nil {
+			err = change.Absent("hook")
+		}
+		if err == nil {
+			out, err = e.resource(r, info, found)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if found == nil {
-		return nil, change.Absent("hook")
-	}
-	return e.resource(info, found)
+	return out, err
 }
 
 // PutHook makes a hook, whose address is in the outcome, this once; or changes what
@@ -111,20 +112,22 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 			RouteID: info.ID, Name: name, Author: req.By.ID, SHA256: sha256.Sum256([]byte(token)),
 			Settings: document.Line(settings), Created: req.Now, Modified: req.Now,
 		})
+		if err == nil && out.Created {
+			out.Once, err = e.once(tx, info, &store.Hook{Name: name, Author: req.By.ID, Settings: document.Line(settings), Created: req.Now, Modified: req.Now}, token)
+		}
 		return err
 	})
+	return out, err
+}
+
+// once returns the form that the maker of a hook is answered: with its address, this once.
+func (e *Hooks) once(r store.Reader, info *access.Route, h *store.Hook, token string) ([]byte, error) {
+	form, err := e.form(r, info, h)
 	if err != nil {
 		return nil, err
 	}
-	if out.Created {
-		form, err := e.form(info, &store.Hook{Name: name, Author: req.By.ID, Settings: document.Line(settings), Created: req.Now, Modified: req.Now})
-		if err != nil {
-			return nil, err
-		}
-		form.URL = e.links.To("/hook/" + token)
-		out.Once = document.Line(form)
-	}
-	return out, nil
+	form.URL = e.links.To("/hook/" + token)
+	return document.Line(form), nil
 }
 
 // mayChangeHooks returns the route whose hooks by may change. A device may not: a
@@ -163,11 +166,15 @@ func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h 
 	if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, info.Name+"/"+h.Name, "")); err != nil {
 		return nil, err
 	}
-	r, err := e.resource(info, h)
+	f, err := e.form(tx, info, h)
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Created: old == nil, Changed: true, Name: h.Name, Form: r.Form, FormETag: r.FormETag, Modified: h.Modified}
+	r := f.Resource(h)
+	out := &Outcome{Created: old == nil, Changed: true, Name: h.Name, Form: r.Form, FormETag: r.FormETag, Modified: h.Modified, Warnings: f.Warnings}
+	if out.Created {
+		out.Warnings = nil // the form that is answered has them
+	}
 	return out, e.Finish(tx, req, out)
 }
 
@@ -217,16 +224,23 @@ func (e *Locks) hookTarget(r store.Reader, by identity.Principal, t Target) (*ta
 }
 
 // form returns the complete form of a hook.
-func (e *Hooks) form(info *access.Route, h *store.Hook) (hook.Form, error) {
-	author := ""
+func (e *Hooks) form(r store.Reader, info *access.Route, h *store.Hook) (hook.Form, error) {
+	of := hook.Of{Route: info.Name}
 	if p := e.directory().ByID(h.Author); p != nil {
-		author = string(p.Name)
+		of.Author = string(p.Name)
 	}
-	return hook.Describe(h, info.Name, author, e.secrets)
+	used, err := e.use(r, info)
+	if err != nil {
+		return hook.Form{}, err
+	}
+	for _, x := range machine.Lacks(used.Compiled, nil) {
+		of.Required = append(of.Required, x.Key)
+	}
+	return hook.Describe(h, of, e.secrets)
 }
 
-func (e *Hooks) resource(info *access.Route, h *store.Hook) (*Resource, error) {
-	f, err := e.form(info, h)
+func (e *Hooks) resource(r store.Reader, info *access.Route, h *store.Hook) (*Resource, error) {
+	f, err := e.form(r, info, h)
 	if err != nil {
 		return nil, err
 	}

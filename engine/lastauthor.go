@@ -65,7 +65,7 @@ func (e *Routes) tellLastAuthor(tx store.Tx, req Request, c *routeChange) error 
 	if p == nil {
 		return nil
 	}
-	return e.decider.mailTo(tx, p, &notice.Notice{
+	return (&deeds{e.decider, tx}).mailTo(p, &notice.Notice{
 		Kind: notice.KindAct, Time: req.Now, Links: e.links,
 		RouteChange: &notice.RouteChange{Route: c.stored.Name, Version: c.stored.Version, Replaced: c.base, By: e.callName(req.By.Name)},
 	})

@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/hook"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -245,7 +246,12 @@ func (e *Hooks) startWith(ctx context.Context, req Request, d Drop, input *conte
 			if err := e.decider.writeAsked(tx, c); err != nil {
 				return nil, err
 			}
-			out := &Outcome{Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), CaseID: c.row.ID, Modified: c.after.Modified}
+			out := &Outcome{Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), CaseID: c.row.ID, Life: c.after.Shown(), Modified: c.after.Modified}
+			if c.after.IsDraft() {
+				for _, x := range machine.Lacks(c.route, c.after.Xattrs) {
+					out.Lacks = append(out.Lacks, x.Key)
+				}
+			}
 			return out, e.Finish(tx, req, out)
 		}, nil
 	})

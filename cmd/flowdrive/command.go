@@ -105,7 +105,10 @@ func strict(cmd *cobra.Command) {
 		if err := wanted(cmd, args); err != nil {
 			// The program's name stands before every error anyway.
 			if path, below := strings.CutPrefix(cmd.CommandPath(), cmd.Root().Name()+" "); below {
-				err = fmt.Errorf("%s: %w; %s", path, err, cmd.UseLine())
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			if !cmd.HasSubCommands() {
+				err = fmt.Errorf("%w; %s", err, cmd.UseLine())
 			}
 			return usageError{err}
 		}

@@ -125,6 +125,7 @@ type Outcome struct {
 	Route   string     // the name of the route
 	Message store.UUID // the input message
 	Draft   []byte     // the task that asks for what is missing, if the case is a draft; else nil
+	Lacks   []string   // of a hook: the XATTRs that the draft lacks
 }
 
 // Ref names a schedule entry or case as a path does: by its identity, or by

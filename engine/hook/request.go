@@ -3,14 +3,12 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,9 +35,11 @@ type Request struct {
 
 // Answer is what the sender is told.
 type Answer struct {
-	Case     int64  `json:"case"`
-	Label    string `json:"label,omitempty"` // of the message that was written
-	Replayed bool   `json:"-"`               // it is the first answer to the same request again
+	Case     int64    `json:"case"`
+	Label    string   `json:"label,omitempty"` // of the message that was written
+	State    string   `json:"state,omitempty"` // in which the case is that was started
+	Lacks    []string `json:"lacks,omitempty"` // of a draft, which does not start yet: XATTRs that its route requires
+	Replayed bool     `json:"-"`               // it is the first answer to the same request again
 }
 
 // ReadBody returns the body, which may have so many bytes. Whether its signature is right
@@ -75,15 +75,17 @@ type Received struct {
 	In       *Request
 	Body     []byte
 	ID       string // the sender's, "" if it gives none
+
+	parsed bool // the content, if it is JSON, into tree
+	tree   any
 }
 
 // Answer returns what the sender is told of an outcome.
 func (r *Received) Answer(o *change.Outcome) *Answer {
-	a := &Answer{Case: o.CaseID}
 	if r.Settings.Deliver != nil {
-		a.Label = r.Settings.Deliver.Label
+		return &Answer{Case: o.CaseID, Label: r.Settings.Deliver.Label}
 	}
-	return a
+	return &Answer{Case: o.CaseID, State: string(o.Life), Lacks: o.Lacks}
 }
 
 // CaseName returns the id of the case that the request names, "" if it names none. Only
@@ -96,10 +98,17 @@ func (r *Received) CaseName() string {
 	case at.Query != "":
 		return r.In.Query.Get(at.Query)
 	}
-	return inJSON(r, at.JSON)
+	switch value := r.inJSON(at.JSON).(type) {
+	case string:
+		return value
+	case json.Number:
+		return value.String()
+	}
+	return ""
 }
 
-// Xattrs returns the XATTRs of a case: the allowed headers that the request has.
+// Xattrs returns the XATTRs of a case: the allowed headers that the request has, and what
+// the hook takes from its query and body.
 // What strangers write is taken as it is, without labels.
 func (r *Received) Xattrs() label.Dict {
 	var dict label.Dict
@@ -110,6 +119,11 @@ func (r *Received) Xattrs() label.Dict {
 			continue
 		}
 		dict = dict.Set(key, label.Text(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")))
+	}
+	for _, x := range r.Settings.Xattrs {
+		if v, ok := r.value(x.Named); ok {
+			dict = dict.Set(x.Key, v)
+		}
 	}
 	return dict
 }
@@ -145,43 +159,4 @@ func (r *Received) Content() (content []byte, mediaType string) {
 		return r.Body, mediaType
 	}
 	return form, "application/json"
-}
-
-// inJSON returns the text or number to which a path leads: /data/case or data.case.
-func inJSON(r *Received, path string) string {
-	content, _ := r.Content()
-	var at any
-	d := json.NewDecoder(bytes.NewReader(content))
-	d.UseNumber()
-	if d.Decode(&at) != nil {
-		return ""
-	}
-	separator := "."
-	if strings.HasPrefix(path, "/") {
-		path, separator = path[1:], "/"
-	}
-	for key := range strings.SplitSeq(path, separator) {
-		if separator == "/" {
-			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
-		}
-		switch container := at.(type) {
-		case map[string]any:
-			at = container[key]
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(container) {
-				return ""
-			}
-			at = container[i]
-		default:
-			return ""
-		}
-	}
-	switch value := at.(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	}
-	return ""
 }

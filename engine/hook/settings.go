@@ -24,6 +24,7 @@ import (
 type Settings struct {
 	Verify  Verify   `json:"verify"`
 	Headers []string `json:"headers"` // that become XATTRs
+	Xattrs  XattrMap `json:"xattrs"`  // that are taken from requests by their key; nil in a hook stored before there was this
 	Rate    string   `json:"rate"`
 	Most    int64    `json:"maxBytes"` // that a body may have; 0 in a hook stored before there was this: MaxBody
 	Deliver *Deliver `json:"deliver"`  // nil: it starts cases
@@ -63,6 +64,9 @@ const (
 func SettingsOf(h *store.Hook) (s Settings, err error) {
 	err = errs.Wrap("read the hook "+h.Name, json.Unmarshal(h.Settings, &s))
 	s.Most = cmp.Or(s.Most, MaxBody)
+	if s.Xattrs == nil {
+		s.Xattrs = XattrMap{}
+	}
 	return s, err
 }
 
@@ -80,16 +84,26 @@ type Form struct {
 	URL      string   `json:"url,omitempty"`
 }
 
-// Describe returns the complete form of a hook of a route. author is empty if the
-// author has left.
-func Describe(h *store.Hook, route, author string, secrets Secrets) (Form, error) {
+// Of is what a hook belongs to.
+type Of struct {
+	Route    string
+	Author   string   // "" if the author has left
+	Required []string // XATTRs without which no case of the route starts, by key
+}
+
+// Describe returns the complete form of a hook.
+func Describe(h *store.Hook, of Of, secrets Secrets) (Form, error) {
 	s, err := SettingsOf(h)
 	f := Form{
-		Name: h.Name, Route: route, Settings: s, Author: author, Warnings: []string{},
+		Name: h.Name, Route: of.Route, Settings: s, Author: of.Author, Warnings: []string{},
 		Created: h.Created.UTC().Format(time.RFC3339), Modified: h.Modified.UTC().Format(time.RFC3339),
 	}
 	if _, fault := secrets.Of(s.Verify); fault != "" {
 		f.Warnings = append(f.Warnings, "/verify/secret: "+fault)
+	}
+	if lacks := slices.DeleteFunc(slices.Clone(of.Required), s.Gives); s.Deliver == nil && len(lacks) > 0 {
+		keys := strings.Join(lacks, ", ")
+		f.Warnings = append(f.Warnings, "/xattrs: the route requires "+keys+", which neither headers nor xattrs give: each case is a draft, which does not start before the author of the hook has filled it in")
 	}
 	if h.Fault != "" {
 		f.Fault = &h.Fault
@@ -155,7 +169,7 @@ func (e Secrets) Of(v Verify) (secret, fault string) {
 
 // Read reads the document of the hook of that name. The error has every fault of it.
 func Read(body []byte, name string) (Settings, error) {
-	s := Settings{Verify: Verify{Scheme: webhook.None}, Headers: []string{}, Rate: defaultRate, Most: MaxBody}
+	s := Settings{Verify: Verify{Scheme: webhook.None}, Headers: []string{}, Xattrs: XattrMap{}, Rate: defaultRate, Most: MaxBody}
 	node, err := document.Parse(body, false)
 	if err != nil {
 		return s, err
@@ -165,7 +179,7 @@ func Read(body []byte, name string) (Settings, error) {
 	if !root.Is(document.Object) {
 		return s, faults.Err()
 	}
-	root.Only("name", "route", "verify", "headers", "rate", "maxBytes", "deliver", "author", "fault", "warnings", "created", "modified", "url")
+	root.Only("name", "route", "verify", "headers", "xattrs", "rate", "maxBytes", "deliver", "author", "fault", "warnings", "created", "modified", "url")
 	if v := root.Get("name"); v.Given() {
 		if given, ok := v.Str(); ok && identity.Fold(given) != identity.Fold(name) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", name)
@@ -175,6 +189,7 @@ func Read(body []byte, name string) (Settings, error) {
 		s.Verify = readVerify(v)
 	}
 	s.Headers = readHeaders(root.Get("headers"))
+	s.Xattrs = readXattrs(root.Get("xattrs"))
 	if v := root.Get("rate"); v.Given() {
 		text, _ := v.Str()
 		if _, ok := ParseRate(text); !ok {
@@ -186,7 +201,9 @@ func Read(body []byte, name string) (Settings, error) {
 		s.Most, _ = v.Int(1, MaxBody)
 	}
 	if v := root.Get("deliver"); v.Given() {
-		s.Deliver = readDeliver(v)
+		if s.Deliver = readDeliver(v); len(s.Xattrs) > 0 {
+			root.Get("xattrs").Fail(errs.CodeConflict, "does not go with deliver, which starts no case")
+		}
 	}
 	return s, faults.Err()
 }
@@ -266,23 +283,6 @@ func readDeliver(v document.Value) *Deliver {
 	} else {
 		d.Label = text
 	}
-	of := v.Get("case")
-	if !of.Is(document.Object) {
-		return d
-	}
-	of.Only("header", "query", "json")
-	of.Get("header").Text(&d.Case.Header, 100)
-	checkHeader(of.Get("header"), d.Case.Header)
-	of.Get("query").Text(&d.Case.Query, 100)
-	of.Get("json").Text(&d.Case.JSON, 500)
-	n := 0
-	for _, text := range []string{d.Case.Header, d.Case.Query, d.Case.JSON} {
-		if text != "" {
-			n++
-		}
-	}
-	if n != 1 {
-		of.Fail(errs.CodeRequired, "must have one of header, query and json: where a request names the case")
-	}
+	d.Case = readNamed(v.Get("case"), "where a request names the case")
 	return d
 }

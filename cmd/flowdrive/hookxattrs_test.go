@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const requiringRoute = `
+xattrs: {amount: {type: number, required: true}, supplier: {required: true}, paid: {type: boolean}, kind: {required: true, default: plain}}
+states: {open: {type: start}}
+actions: {begin: {trigger: init}}
+`
+
+// TestHookSaysThatItsCasesAreDrafts: a hook of a route that requires XATTRs which no request
+// can give is warned of when it is stored, and its sender is told that the case does not
+// start, and why.
+func TestHookSaysThatItsCasesAreDrafts(t *testing.T) {
+	withHooks(t, t.TempDir(), func(s *inProcess) {
+		s.furnishHooks()
+		if w := s.as("sam", "PUT", "/dav/Workflow/Routes/desk.yaml", requiringRoute); w.Code != http.StatusNoContent && w.Code != http.StatusOK {
+			s.Fatalf("%d %s", w.Code, w.Body)
+		}
+		const file = "/dav/Workflow/Routes/desk/Hooks/shop.json"
+		const warning = "/xattrs: the route requires amount, supplier, which neither headers nor xattrs give: each case is a draft, which does not start before the author of the hook has filled it in"
+		w := s.as("sam", "PUT", file, `{"headers": ["X-Order"]}`)
+		made := decoded[struct {
+			URL      string
+			Warnings []string
+		}](s, w)
+		if w.Code != http.StatusCreated || !slices.Equal(made.Warnings, []string{warning}) {
+			t.Errorf("the answer: %d %s", w.Code, w.Body)
+		}
+		w = s.send("POST", made.URL+"?amount=5", `{"amount": 5}`)
+		if got := w.Body.String(); w.Code != http.StatusCreated || !strings.Contains(got, `"state":"draft","lacks":["amount","supplier"]}`) {
+			t.Errorf("the sender is told %d %s", w.Code, got)
+		}
+		w = s.as("sam", "PUT", file, `{"headers": ["Amount"]}`, "User-Agent", "curl/8")
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "the route requires supplier, which") {
+			t.Errorf("changed: %d %s", w.Code, w.Body)
+		}
+		if w = s.as("sam", "PUT", file, `{"headers": ["Amount", "Supplier"]}`); w.Code != http.StatusNoContent {
+			t.Errorf("nothing is missing: %d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// TestHookTakesXattrs: a hook takes XATTRs from headers, the query and the JSON of a request,
+// by their own keys, as texts, numbers and booleans. What is not there or cannot be an XATTR
+// is left out.
+func TestHookTakesXattrs(t *testing.T) {
+	withHooks(t, t.TempDir(), func(s *inProcess) {
+		s.furnishHooks()
+		if w := s.as("sam", "PUT", "/dav/Workflow/Routes/desk.yaml", requiringRoute); w.Code != http.StatusNoContent && w.Code != http.StatusOK {
+			s.Fatalf("%d %s", w.Code, w.Body)
+		}
+		at := s.hook("shop", `{"xattrs": {"amount": {"json": "order.total"}, "supplier": {"query": "by"}, "paid": {"json": "/order/paid"}, "note": {"header": "X-Note"}, "lines": {"json": "order.lines"}}}`)
+		if form := s.as("sam", "GET", "/dav/Workflow/Routes/desk/Hooks/shop.json", "").Body.String(); !strings.Contains(form, `"warnings": []`) || !strings.Contains(form, `"query": "by"`) {
+			t.Errorf("the form: %s", form)
+		}
+		for _, test := range []struct{ query, body, state, xattrs string }{
+			{"?by=oak", `{"order": {"total": 12.5, "paid": true, "lines": [1]}}`, "active", "map[amount:12.5 kind:plain note:$__TODAY__; paid:true supplier:oak]"},
+			{"?by=oak", `{"order": {"total": "12.5"}}`, "active", "map[amount:12.5 kind:plain note:$__TODAY__; supplier:oak]"},
+			{"", `{"order": {"total": 1}}`, "draft", "map[amount:1 kind:plain note:$__TODAY__;]"},
+			{"?by=oak", `not JSON`, "draft", "map[kind:plain note:$__TODAY__; supplier:oak]"},
+		} {
+			w := s.send("POST", at+test.query, test.body, "X-Note", "$__TODAY__;", "Content-Type", "application/json")
+			answer := decoded[struct {
+				Case  int64
+				State string
+			}](s, w)
+			c := decoded[struct {
+				State     string
+				XattrDict map[string]any
+			}](s, s.must("GET", "/dav/Workflow/Cases/"+strconv.FormatInt(answer.Case, 10)+".json", ""))
+			if w.Code != http.StatusCreated || answer.State != test.state || c.State != test.state || fmt.Sprint(c.XattrDict) != test.xattrs {
+				t.Errorf("%s %s: %d %s; the case is %+v, want %s", test.query, test.body, w.Code, w.Body, c, test.xattrs)
+			}
+		}
+		for document, fault := range map[string]string{
+			`{"xattrs": {"amount": {}}}`:                                                                         "/xattrs/amount: must have one of header, query and json: where a request has the value",
+			`{"xattrs": {"amount": {"json": "a", "query": "a"}}}`:                                                "/xattrs/amount: must have one of header, query and json",
+			`{"xattrs": {"amount": {"json": "a"}, "AMOUNT": {"json": "b"}}}`:                                     "is the same XATTR as another one; keep one of them",
+			`{"xattrs": {"amount": "total"}}`:                                                                    "/xattrs/amount: must be an object",
+			`{"xattrs": {"amount": {"json": "a"}}, "deliver": {"label": "Paid", "case": {"json": "data.case"}}}`: "/xattrs: does not go with deliver",
+		} {
+			if w := s.as("sam", "PUT", "/dav/Workflow/Routes/desk/Hooks/x.json", document); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), fault) {
+				t.Errorf("%s: %d %s", document, w.Code, w.Body)
+			}
+		}
+	})
+}

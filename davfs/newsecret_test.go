@@ -1,0 +1,61 @@
+package davfs
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNewSecretOnAMount: a program that mounts the drive shows nobody the answer to a PUT, so
+// the file has what is secret for some minutes, in the size that listings tell; for its maker
+// alone, and neither for scripts nor after it was made again.
+func TestNewSecretOnAMount(t *testing.T) {
+	t.Parallel()
+	const davfs2 = "User-Agent: davfs2/1.6.1"
+	wall := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	d := newTestDrive(t, func(cfg *Config) { cfg.Now = func() time.Time { return wall } })
+	for _, tt := range []struct{ path, document, secret string }{
+		{"/dav/Account/AppPasswords/laptop.json", "{}", `"secret": "`},
+		{"/dav/Account/CalendarLinks/phone.json", "{}", `"url": "`},
+		{"/dav/Workflow/Routes/bug/Hooks/shop.json", `{"rate": "1/minute"}`, `"url": "`},
+	} {
+		read := func(user, agent string) string {
+			return d.ask(t, user+" GET "+tt.path, agent).Body.String()
+		}
+		if rec := d.ask(t, "eva PUT "+tt.path, davfs2, "> "+tt.document); rec.Code != 201 {
+			t.Fatalf("%s: %d %s", tt.path, rec.Code, rec.Body)
+		}
+		shown := read("eva", davfs2)
+		if !strings.Contains(shown, tt.secret) {
+			t.Errorf("%s: the maker reads %s", tt.path, shown)
+		}
+		size := d.ask(t, "eva PROPFIND "+tt.path, davfs2, "Depth: 0").Body.String()
+		folder := d.ask(t, "eva PROPFIND "+tt.path[:strings.LastIndex(tt.path, "/")+1], davfs2, "Depth: 1").Body.String()
+		want := "<D:getcontentlength>" + strconv.Itoa(len(shown)) + "</D:getcontentlength>"
+		if !strings.Contains(size, want) || !strings.Contains(folder, want) {
+			t.Errorf("%s: want %s in\n%s\n%s", tt.path, want, size, folder)
+		}
+		if got := read("eva", "User-Agent: curl/8"); strings.Contains(got, tt.secret) {
+			t.Errorf("%s: a script reads %s", tt.path, got)
+		}
+		if got := read("sam", davfs2); strings.Contains(got, tt.secret) {
+			t.Errorf("%s: another user reads %s", tt.path, got)
+		}
+		wall = wall.Add(newSecretLifetime + time.Second)
+		if got := read("eva", davfs2); strings.Contains(got, tt.secret) || !strings.Contains(got, "created") {
+			t.Errorf("%s: after ten minutes it is %s", tt.path, got)
+		}
+		d.ask(t, "eva DELETE "+tt.path, davfs2)
+		if rec := d.ask(t, "eva PUT "+tt.path, davfs2, "> "+tt.document); rec.Code != 201 {
+			t.Fatalf("%s: %d %s", tt.path, rec.Code, rec.Body)
+		}
+		d.ask(t, "eva DELETE "+tt.path, "User-Agent: curl/8")
+		if rec := d.ask(t, "eva PUT "+tt.path, "User-Agent: curl/8", "> "+tt.document); rec.Code != 201 {
+			t.Fatalf("%s: %d %s", tt.path, rec.Code, rec.Body)
+		}
+		if got := read("eva", davfs2); strings.Contains(got, tt.secret) {
+			t.Errorf("%s: what a script has made again is shown as the one before: %s", tt.path, got)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
+)
+
+// mostXattrs bounds the XATTRs that a hook takes from requests, beside its headers.
+const mostXattrs = 50
+
+// Xattr is an XATTR of the cases that a hook starts, and where a request has its value.
+type Xattr struct {
+	Key string
+	Named
+}
+
+// XattrMap is an object of them, in the order of the document.
+type XattrMap []Xattr
+
+// MarshalJSON implements json.Marshaler.
+func (m XattrMap) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, x := range m {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(document.AppendString(out, x.Key), ':')
+		out = append(out, document.Line(x.Named)...)
+	}
+	return append(bytes.ReplaceAll(out, []byte("\n"), nil), '}'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler; it keeps the order.
+func (m *XattrMap) UnmarshalJSON(data []byte) error {
+	node, err := document.ParseJSON(data)
+	if err != nil {
+		return err
+	}
+	*m = XattrMap{}
+	for _, member := range node.Members {
+		x := Xattr{Key: member.Key}
+		for _, at := range member.Value.Members {
+			switch at.Key {
+			case "header":
+				x.Header = at.Value.Text
+			case "query":
+				x.Query = at.Value.Text
+			case "json":
+				x.JSON = at.Value.Text
+			}
+		}
+		*m = append(*m, x)
+	}
+	return nil
+}
+
+// readXattrs reads where a request has the XATTRs of the case that it starts.
+func readXattrs(v document.Value) XattrMap {
+	out := XattrMap{}
+	if !v.Given() || !v.Is(document.Object) {
+		return out
+	}
+	if len(v.Node.Members) > mostXattrs {
+		v.Fail(errs.CodeRange, "must not have more than %d XATTRs", mostXattrs)
+		return out
+	}
+	for i := range v.Node.Members {
+		given, member := v.Member(i)
+		key, err := label.NormalizeKey(given)
+		switch {
+		case err != nil:
+			member.Fail(errs.CodeFormat, "%v", err)
+		case slices.ContainsFunc(out, func(x Xattr) bool { return x.Key == key }):
+			member.Fail(errs.CodeConflict, "is the same XATTR as another one; keep one of them")
+		default:
+			out = append(out, Xattr{key, readNamed(member, "where a request has the value")})
+		}
+	}
+	return out
+}
+
+// readNamed reads where a request has something: by exactly one of three ways.
+func readNamed(v document.Value, what string) (at Named) {
+	if !v.Is(document.Object) {
+		return at
+	}
+	v.Only("header", "query", "json")
+	v.Get("header").Text(&at.Header, 100)
+	checkHeader(v.Get("header"), at.Header)
+	v.Get("query").Text(&at.Query, 100)
+	v.Get("json").Text(&at.JSON, 500)
+	n := 0
+	for _, text := range []string{at.Header, at.Query, at.JSON} {
+		if text != "" {
+			n++
+		}
+	}
+	if n != 1 {
+		v.Fail(errs.CodeRequired, "must have one of header, query and json: %s", what)
+	}
+	return at
+}
+
+// Gives reports whether a request may give an XATTR of that key.
+func (s *Settings) Gives(key string) bool {
+	return slices.ContainsFunc(s.Xattrs, func(x Xattr) bool { return x.Key == key }) ||
+		slices.ContainsFunc(s.Headers, func(name string) bool {
+			of, err := label.NormalizeKey(name)
+			return err == nil && of == key
+		})
+}
+
+// value returns what a request has at a place; ok is false if it has nothing there that an
+// XATTR can be.
+func (r *Received) value(at Named) (v label.Value, ok bool) {
+	var text string
+	switch {
+	case at.Header != "":
+		values := r.In.Header.Values(at.Header)
+		text, ok = strings.Join(values, ", "), len(values) > 0
+	case at.Query != "":
+		text, ok = r.In.Query.Get(at.Query), r.In.Query.Has(at.Query)
+	default:
+		switch value := r.inJSON(at.JSON).(type) {
+		case string:
+			text, ok = value, true
+		case json.Number:
+			v = label.Value{Kind: document.Number, Text: value.String()}
+			return v, v.Finite()
+		case bool:
+			return label.Value{Kind: document.Bool, Text: strconv.FormatBool(value)}, true
+		}
+	}
+	return label.Text(strings.ToValidUTF8(text, "\uFFFD")), ok
+}
+
+// inJSON returns the value to which a path leads, /data/case or data.case; nil if it leads
+// to nothing.
+func (r *Received) inJSON(path string) any {
+	if !r.parsed {
+		content, _ := r.Content()
+		d := json.NewDecoder(bytes.NewReader(content))
+		d.UseNumber()
+		if d.Decode(&r.tree) != nil {
+			r.tree = nil
+		}
+		r.parsed = true
+	}
+	at := r.tree
+	separator := "."
+	if strings.HasPrefix(path, "/") {
+		path, separator = path[1:], "/"
+	}
+	for key := range strings.SplitSeq(path, separator) {
+		if separator == "/" {
+			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+		}
+		switch container := at.(type) {
+		case map[string]any:
+			at = container[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(container) {
+				return nil
+			}
+			at = container[i]
+		default:
+			return nil
+		}
+	}
+	return at
+}
