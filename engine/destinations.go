@@ -269,7 +269,11 @@ func (e *decider) tellOfWay(tx store.Tx, w way, news wayNews) error {
 		case news.kind == notice.KindMended:
 			e.log.Info().Str("destination", w.name).Time("since", news.Since).Int64("lost", news.Lost).Msg("notices: a destination works again")
 		default:
-			e.log.Error().Str("destination", w.name).Time("since", news.Since).Str("reason", news.Reason).Msg("notices: a destination fails; administrators are told by the others")
+			told := "administrators are told by the others"
+			if e.channels.untold(e.accounts.Table()) != "" {
+				told = "no administrator is told of it"
+			}
+			e.log.Error().Str("destination", w.name).Time("since", news.Since).Str("reason", news.Reason).Msg("notices: a destination fails; " + told)
 		}
 	})
 	c := &concerned{decider: e, table: e.accounts.Table()}

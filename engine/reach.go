@@ -43,6 +43,10 @@ func (c *Channels) untold(table *account.Table) string {
 	return untoldNobody
 }
 
+// Untold returns why no administrator of the server is told outside of the drive of what fails, in
+// a sentence; "" if one is, or a service.
+func (e *Engine) Untold() string { return e.channels.untold(e.accounts.Table()) }
+
 // mailsAdministrator reports whether an administrator of the server gets mails of what
 // fails.
 func mailsAdministrator(table *account.Table) bool {

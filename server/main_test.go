@@ -116,7 +116,7 @@ func (a *accounts) Principal(id identity.ID) identity.Principal {
 		if u := a.users[name]; u.id == id {
 			p := identity.Principal{ID: id, Name: identity.Name(name)}
 			if u.admin {
-				return p.AsOperator()
+				return p.AsOperator("")
 			}
 			return p
 		}

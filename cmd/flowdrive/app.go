@@ -269,7 +269,7 @@ func (a *app) asOperator(drive http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		by := a.engine.Accounts.Principal(a.engine.Accounts.PartyID(string(engine.Admin))).AsOperator()
+		by := a.engine.Accounts.Principal(a.engine.Accounts.PartyID(string(engine.Admin))).AsOperator(peerOf(r.Context()))
 		drive.ServeHTTP(w, r.WithContext(server.WithPrincipal(r.Context(), by)))
 	})
 }

@@ -96,7 +96,7 @@ func (a *app) startControl(ctx context.Context, group *group) (stop func(), err 
 	if err != nil {
 		return nil, err
 	}
-	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: 10 * time.Second}
+	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: 10 * time.Second, ConnContext: withPeer}
 	return group.start(func(ctx context.Context) error {
 		stopped := context.AfterFunc(ctx, func() { _ = hs.Close() })
 		defer stopped()

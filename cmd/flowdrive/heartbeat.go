@@ -37,7 +37,7 @@ const secretPrefix = "secret:"
 
 func (s *heartbeatSettings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.url, "heartbeat-url", "URL, at a host of --allow-host, or secret:NAME, that is called as long as the server is well\n(configuration file or environment)")
-	flags.StringVar(&s.every, "heartbeat-every", heartbeatEvery, "how often it is called, PT10S to P1D")
+	flags.StringVar(&s.every, "heartbeat-every", heartbeatEvery, "how often it is called, 10s to 1d")
 }
 
 // call returns the request that is a sign of life; nil for none.
@@ -53,11 +53,11 @@ func (s *heartbeatSettings) call() *outbox.HTTPCall {
 
 // interval returns how often it is sent.
 func (s *heartbeatSettings) interval() (time.Duration, error) {
-	d, err := clock.ParseDuration(cmp.Or(s.every, heartbeatEvery))
-	if err != nil || d.Months != 0 || d.Exact < leastHeartbeat || d.Exact > mostHeartbeat {
-		return 0, configError{fmt.Errorf("--heartbeat-every: %q is not a length of time from PT10S to P1D", s.every)}
+	d, err := clock.ParseLength(cmp.Or(s.every, heartbeatEvery))
+	if err != nil || d < leastHeartbeat || d > mostHeartbeat {
+		return 0, configError{fmt.Errorf("--heartbeat-every: %q is not a length of time from 10s to 1d", s.every)}
 	}
-	return d.Exact, nil
+	return d, nil
 }
 
 // fault says what is wrong with the settings. c has what the address is judged by.

@@ -105,8 +105,8 @@ func TestHeartbeatSettings(t *testing.T) {
 		{"secret:other", heartbeatEvery, "--heartbeat-url: "},
 		{"https://other.example.org/key", heartbeatEvery, "--heartbeat-url: "},
 		{"", "PT5M", "--heartbeat-every has no effect without --heartbeat-url"},
-		{"secret:hc", "PT1S", `--heartbeat-every: "PT1S" is not a length of time from PT10S to P1D`},
-		{"secret:hc", "often", `--heartbeat-every: "often" is not a length of time from PT10S to P1D`},
+		{"secret:hc", "PT1S", `--heartbeat-every: "PT1S" is not a length of time from 10s to 1d`},
+		{"secret:hc", "often", `--heartbeat-every: "often" is not a length of time from 10s to 1d`},
 	} {
 		s := heartbeatSettings{url: secretFlag{test.url}, every: test.every}
 		got := ""

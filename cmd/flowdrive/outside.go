@@ -224,7 +224,7 @@ func withEnvironment(secrets map[string]string, environment []string) map[string
 	return out
 }
 
-// readTimeout reads a duration in ISO 8601, or seconds.
+// readTimeout reads a length of time, or seconds.
 func readTimeout(v document.Value) time.Duration {
 	if !v.Given() {
 		return 0
@@ -237,11 +237,11 @@ func readTimeout(v document.Value) time.Duration {
 	if !ok {
 		return 0
 	}
-	d, err := clock.ParseDuration(text)
-	if err != nil || d.Months != 0 || d.Exact == 0 {
-		v.Fail(errs.CodeFormat, "must be a time such as PT30S, or seconds")
+	d, err := clock.ParseLength(text)
+	if err != nil || d == 0 {
+		v.Fail(errs.CodeFormat, "must be a time such as 30s or PT30S, or seconds")
 	}
-	return d.Exact
+	return d
 }
 
 // readSize reads a number of bytes, as the flag --quota has it.

@@ -82,6 +82,9 @@ func serveApp(ctx context.Context, cmd *cobra.Command, a *app, listener net.List
 			a.log.Debug().Err(err).Msg("memory: the pages of the start stay mapped")
 		}
 		a.log.Info().Str("version", version()).Stringer("address", listener.Addr()).Str("data", a.settings.data).Msg("server: ready")
+		if why := a.engine.Untold(); why != "" && a.sandbox == nil {
+			a.log.Warn().Msg("notices: " + why)
+		}
 		return errors.Join(a.greet(cmd.OutOrStdout(), listener.Addr()), a.supervisor.ready())
 	}, a.with(listener)...)
 }

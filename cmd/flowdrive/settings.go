@@ -103,7 +103,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.ratePerUser, "rate-per-user", "requests that a user may send in a second, such as 100/s, or 100/s,2000 with 2000 at once\n(20 times as many at once if it is not said; default off)")
 	s.ratePerAddress = rateFlag{PerSecond: 200, Burst: 4000}
 	flags.Var(&s.ratePerAddress, "rate-per-address", "the same for the requests of an address that have no valid log-in; off for any number")
-	flags.StringVar(&s.keepVersions, "keep-versions", "", "how long what is overwritten or deleted in Documents/ is kept, P0D for not at all (default P30D)")
+	flags.StringVar(&s.keepVersions, "keep-versions", "", "how long what is overwritten or deleted in Documents/ is kept, as 90d or P90D; 0d for not at all (default 30d)")
 	flags.Int64Var(&s.maxVersions, "max-versions", 0, "versions of a document that are kept (default 100)")
 	flags.StringVar(&s.backup.to, "backup-to", "", "folder into which the server makes backups of itself (default: none)")
 	flags.StringVar(&s.backup.at, "backup-at", "0 3 * * *", "when it does: a crontab line, in the zone of --timezone")
@@ -196,14 +196,14 @@ func (s *settings) versionsLast() (time.Duration, error) {
 	if s.keepVersions == "" {
 		return 0, nil
 	}
-	d, err := clock.ParseDuration(s.keepVersions)
+	d, err := clock.ParseLength(s.keepVersions)
 	switch {
-	case err != nil || d.Months != 0:
-		return 0, configError{fmt.Errorf("--keep-versions: %q is not a length of time in days, hours or minutes, such as P30D", s.keepVersions)}
-	case d.Exact == 0:
+	case err != nil:
+		return 0, configError{fmt.Errorf("--keep-versions: %w", err)}
+	case d == 0:
 		return -1, nil
 	}
-	return d.Exact, nil
+	return d, nil
 }
 
 // zoneErr says if there is no time zone of the name that was given.

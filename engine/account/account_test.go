@@ -82,6 +82,8 @@ func TestFormsAreReadOverWhatIsStored(t *testing.T) {
 		form   string // "": refused, or nothing changed
 		faults string
 	}{
+		{identity.User, "zooe", `{"disabled": true}`, "", "not-found"}, // a name that is wrong makes no user
+		{identity.User, "zooe", `{"disabled": true, "fullName": "Zoe"}`, `{"name":"zooe","id":9,"fullName":"Zoe","email":"","admin":false,"disabled":true,"deputy":null,"created":"2012-11-09T12:34:56Z","modified":"0001-01-01T00:00:00Z"}`, ""},
 		{identity.User, "zoe", `{"password": "x", "email": "z@example.org"}`, `{"name":"zoe","id":9,"fullName":"","email":"z@example.org","admin":false,"disabled":false,"deputy":null,"created":"2012-11-09T12:34:56Z","modified":"0001-01-01T00:00:00Z"}`, ""},
 		{identity.Team, "ops", `{"members": ["ANN", "sam", "ann"]}`, `{"name":"ops","id":9,"members":["Ann","sam"],"admins":[],"created":"2012-11-09T12:34:56Z","modified":"0001-01-01T00:00:00Z"}`, ""},
 		{identity.User, "sam", `{"name": "SAM", "id": 2, "admin": true}`, "", ""},

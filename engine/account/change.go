@@ -39,6 +39,9 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 	if old == nil && !identity.LegalParty(kind, name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", name, kind, identity.NameForm(kind))
 	}
+	if old == nil && kind == identity.User && disablesOnly(doc.Node) {
+		return nil, errs.New(errs.NotFound, "There is no user %q, so that nobody is disabled and no user is made: is the name right? flowdrive user disable, and a PUT with If-Match: *, never make a user.", name)
+	}
 	c := &Change{Old: old, Created: old == nil}
 	if old == nil {
 		c.Party = store.Party{Party: identity.Party{ID: newID(), Name: identity.Name(name), Kind: kind}, Created: now}
@@ -73,6 +76,13 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 	}
 	c.Changed = c.Created || !sameParty(old, &c.Party)
 	return c, nil
+}
+
+// disablesOnly reports whether a document only says that a user is disabled: whom it is about is
+// there, or the name is wrong.
+func disablesOnly(doc *document.Node) bool {
+	disabled := doc.Get("disabled")
+	return disabled != nil && disabled.Kind == document.Bool && disabled.Bool && len(doc.Members) == 1
 }
 
 // checkIdentity refuses identifying fields that differ from what is stored.

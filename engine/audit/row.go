@@ -77,7 +77,7 @@ type Row struct {
 // NewRow returns a row that says that by has done something at that time. It
 // has no address.
 func NewRow(by identity.Principal, at time.Time, action Action, target, detail string) *Row {
-	return &Row{Time: at, Actor: string(by.Name), Action: action, Target: target, Outcome: Done, Detail: detail}
+	return &Row{Time: at, Actor: by.Actor(), Action: action, Target: target, Outcome: Done, Detail: detail}
 }
 
 const mostText = 1000 // bytes of a target or detail

@@ -3,6 +3,7 @@ package clock
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -43,11 +44,42 @@ func ParseDuration(text string) (Duration, error) {
 	return d, nil
 }
 
+// shortLength matches a length of time as people type it.
+var shortLength = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
+
+// ParseLength reads a length of time in settings, flags and commands: in short, as 15m, 2h30m
+// or 30d, or as ISO 8601 has it, without years and months. In short m is minutes.
+func ParseLength(text string) (time.Duration, error) {
+	iso := text
+	short := strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	if found := shortLength.FindStringSubmatch(short); found != nil && short != "" {
+		unit := func(i int, name string) string {
+			if found[i] == "" {
+				return ""
+			}
+			return found[i] + name
+		}
+		iso = "P" + unit(1, "W") + unit(2, "D")
+		if times := unit(3, "H") + unit(4, "M") + unit(5, "S"); times != "" {
+			iso += "T" + times
+		}
+	}
+	d, err := ParseDuration(iso)
+	if err != nil || d.Months != 0 {
+		return 0, fmt.Errorf("%q is not a valid length of time; write it as 15m, 2h30m, 30d or PT15M", clipped(text))
+	}
+	return d.Exact, nil
+}
+
 func badDuration(text string) error {
+	return fmt.Errorf("%q is not a duration; write one like P3D, PT5M or P1DT12H", clipped(text))
+}
+
+func clipped(text string) string {
 	if len(text) > 40 {
 		text = text[:40] + "…"
 	}
-	return fmt.Errorf("%q is not a duration; write one like P3D, PT5M or P1DT12H", text)
+	return text
 }
 
 // addUnits adds a run of number and unit, the units in the given order.

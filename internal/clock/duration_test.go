@@ -167,3 +167,21 @@ func FuzzParseDuration(f *testing.F) {
 		}
 	})
 }
+
+// TestLengths: settings, flags and commands take a length of time in short and as ISO 8601.
+func TestLengths(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"30d": 30 * 24 * time.Hour, "P30D": 30 * 24 * time.Hour, "15m": 15 * time.Minute, "PT15M": 15 * time.Minute, "1w": 7 * 24 * time.Hour,
+		"2h30m": 150 * time.Minute, "1D 12H": 36 * time.Hour, "5s": 5 * time.Second, "0d": 0, "P0D": 0,
+	} {
+		if got, err := ParseLength(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "5", "5x", "-5m", "m5", "5m1h", "P1M", "1mo", "P", "soon"} {
+		if got, err := ParseLength(text); err == nil {
+			t.Errorf("%q: %v, want an error", text, got)
+		}
+	}
+}

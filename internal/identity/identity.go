@@ -278,6 +278,7 @@ type Principal struct {
 	fixed    *rights           // nil: none
 	latest   func() *Directory // of a live principal; nil: its rights are fixed
 	operator bool              // administers the server, independently of the directory
+	account  string            // of an operator: the user of the machine
 	private  bool              // does not administer the server, independently of the directory
 }
 
@@ -313,10 +314,24 @@ func LivePrincipal(id ID, latest func() *Directory) Principal {
 }
 
 // AsOperator returns the principal as one that administers the server, and
-// acts though its user may be disabled.
-func (p Principal) AsOperator() Principal {
-	p.operator = true
+// acts though its user may be disabled. account is the user of the machine who does it, "" if that
+// is not known.
+func (p Principal) AsOperator(account string) Principal {
+	p.operator, p.account = true, account
 	return p
+}
+
+// Actor returns who does it, for the audit log: a user, or "root (command line)" for an operator,
+// who has a name that no user can have.
+func (p Principal) Actor() string {
+	const commandLine = "command line"
+	switch {
+	case !p.operator:
+		return string(p.Name)
+	case p.account == "":
+		return commandLine
+	}
+	return p.account + " (" + commandLine + ")"
 }
 
 // AsMember returns the principal with the rights that it has without administering the

@@ -300,9 +300,9 @@ func TestLivePrincipal(t *testing.T) {
 		check(tt.what, sam, tt.want)
 		check(tt.what+", as it was", then, all)
 	}
-	if sam.Name != "sam" || nobody.Name != "" || !nobody.AsOperator().Admin() || nobody.Admin() {
+	if sam.Name != "sam" || nobody.Name != "" || !nobody.AsOperator("").Admin() || nobody.Admin() {
 		t.Errorf("sam is %q, nobody %q", sam.Name, nobody.Name)
 	}
 	now = NewDirectory([]Party{{ID: 2, Name: "sam", Kind: User, Disabled: true}})
-	check("the operator as a disabled user", sam.AsOperator(), rights{Admin: true, Contexts: []ID{2}})
+	check("the operator as a disabled user", sam.AsOperator(""), rights{Admin: true, Contexts: []ID{2}})
 }

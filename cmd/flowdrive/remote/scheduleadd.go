@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
@@ -68,31 +67,13 @@ func (n *newEntry) fires(every, at string, zone *time.Location) error {
 	return nil
 }
 
-// shortLength matches a length of time as people type it.
-var shortLength = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
-
-// secondsOf returns a length of time in seconds: 1d12h, 15m, or as ISO 8601 has it.
+// secondsOf returns a length of time of a second at least, in seconds.
 func secondsOf(text string) (int64, error) {
-	wrong := fmt.Errorf("%q is not a valid length of time; write it as 15m, 2h30m, 1d or PT15M", text)
-	short := strings.ToLower(strings.ReplaceAll(text, " ", ""))
-	if found := shortLength.FindStringSubmatch(short); found != nil && short != "" {
-		text = "P" + unit(found[1], "W") + unit(found[2], "D")
-		if times := unit(found[3], "H") + unit(found[4], "M") + unit(found[5], "S"); times != "" {
-			text += "T" + times
-		}
+	d, err := clock.ParseLength(text)
+	if err != nil || d < time.Second {
+		return 0, fmt.Errorf("%q is not a valid length of time; write it as 15m, 2h30m, 1d or PT15M", text)
 	}
-	d, err := clock.ParseDuration(text)
-	if err != nil || d.Months != 0 || d.Exact < time.Second {
-		return 0, wrong
-	}
-	return int64(d.Exact / time.Second), nil
-}
-
-func unit(number, name string) string {
-	if number == "" {
-		return ""
-	}
-	return number + name
+	return int64(d / time.Second), nil
 }
 
 // zoneOf returns the time zone of --at: that of --zone, else that of times that the user types.
