@@ -58,11 +58,11 @@ race: ## the Go tests with the race detector, in random order
 	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=30m -vet=off -ldflags=-w ./...
 
 .PHONY: postgres
-postgres: ## the tests of the store, the drive's transcripts and some of the engine on PostgreSQL
+postgres: ## the tests of the store and the engine, and the drive's transcripts, on PostgreSQL
 	FLOWDRIVE_TEST_DB=postgres go test ./store/relational ./store/postgres
 	FLOWDRIVE_TEST_DB=postgres FLOWDRIVE_TEST_DB_POOLED=1 go test -run "Test[A-D]" ./store/relational
 	FLOWDRIVE_TEST_DB=postgres go test -run 'TestTranscripts' ./davfs
-	FLOWDRIVE_TEST_DB=postgres go test -run 'TestFound$$|TestHistory|TestCrashOfAFiring|TestOutboxAfterACrash|TestUnsoundCase|TestQuorum|TestSessions|TestHandOver' ./engine
+	FLOWDRIVE_TEST_DB=postgres go test -timeout=30m ./engine
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
