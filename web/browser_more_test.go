@@ -339,6 +339,7 @@ func flowKeys(t *testing.T, s *stage) {
 
 // flowZoom: at 400 % of 1280 pixels nothing but pictures, boards and tables scrolls sideways.
 func flowZoom(t *testing.T, s *stage) {
+	s.start(t, "ann", `{"route": "bug", "title": "`+strings.Repeat("withoutblanks", 12)+`"}`)
 	for _, width := range []int64{320, 390} {
 		w := s.open(t, width)
 		w.as("ann")
