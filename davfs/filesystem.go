@@ -2,6 +2,7 @@ package davfs
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"io/fs"
@@ -52,6 +53,8 @@ type clientRequest struct {
 	method string
 	header http.Header // of the request, without what is about other paths
 	query  string
+	host   string
+	tls    *tls.ConnectionState // nil: without TLS
 
 	mu     sync.Mutex
 	tokens []store.UUID // that its conditions submit
@@ -64,7 +67,7 @@ type clientRequestKey struct{}
 // with the LockSystem: so the file system knows what kind of client asks, its
 // lock tokens and conditions, and whether the body has come whole.
 func (f *FileSystem) Begin(r *http.Request) (*http.Request, *LockSystem) {
-	v := &clientRequest{method: r.Method, header: r.Header.Clone(), query: r.URL.RawQuery}
+	v := &clientRequest{method: r.Method, header: r.Header.Clone(), query: r.URL.RawQuery, host: r.Host, tls: r.TLS}
 	for _, name := range []string{"If", "Depth", "Destination", "Overwrite", "Lock-Token", "Range"} {
 		v.header.Del(name)
 	}
@@ -112,6 +115,7 @@ func requestOf(ctx context.Context, d *drive, method, name string) (*request, er
 	v, _ := ctx.Value(clientRequestKey{}).(*clientRequest)
 	r := (&http.Request{Method: method, URL: &url.URL{Path: name}, Header: http.Header{}, Body: http.NoBody}).WithContext(ctx)
 	if v != nil {
+		r.Host, r.TLS = v.host, v.tls
 		r.Header.Set("User-Agent", v.header.Get("User-Agent"))
 		if v.method == method {
 			r.Header, r.URL.RawQuery = v.header.Clone(), v.query

@@ -218,7 +218,8 @@ func TestFileSystemReads(t *testing.T) {
 	d := newTestDrive(t)
 	furnish(t, d)
 	f := d.fileSystem(t)
-	ctx := d.as("sam", httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Context()
+	r, _ := f.Begin(d.as("sam", httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)))
+	ctx := r.Context()
 	for _, name := range []string{"/dav/Workflow/Schedule/night ly.json", "/dav/Workflow/Schedule/.contents", "/dav/Workflow/README.txt"} {
 		file, err := f.OpenFile(ctx, name, os.O_RDONLY, 0)
 		if err != nil {

@@ -16,11 +16,19 @@ import (
 const (
 	newSecretLifetime = 10 * time.Minute
 	maxNewSecrets     = 1000
+
+	// davfs2 asks for the ETag right after a PUT and takes what it has sent for that version.
+	// It reads the file again if the ETag is another one a moment later.
+	newSecretSettles = time.Second
 )
 
 // newSecret is what is secret in an app password, a calendar link or a hook that a mounting
 // client made a moment ago.
-type newSecret struct{ Created, Secret, URL string }
+type newSecret struct {
+	Created, Secret, URL string
+
+	at time.Time // when it was made
+}
 
 // newSecrets are those of all users.
 type newSecrets = recentActions[newSecret]
@@ -40,6 +48,7 @@ func (p *putRequest) noteSecret(o *engine.Outcome) {
 		p.Log.Warn().Err(err).Msg("drive: could not read the answer with a secret, so that its file does not show it")
 		return
 	}
+	made.at = p.wall
 	p.request.secrets.forget(p.userPath())
 	if !p.script {
 		p.request.secrets.add(p.userPath(), made, 1)
@@ -63,6 +72,10 @@ func (s *scope) withNewSecret(path []string, r *engine.Resource) *engine.Resourc
 	} else {
 		shown.Form = document.WithMember(r.Form, "url", document.AppendString(nil, made.URL))
 	}
-	shown.FormETag = r.Definition + "new-" + strings.TrimPrefix(r.FormETag, r.Definition)
+	mark := "new-"
+	if s.wall.Sub(made.at) >= newSecretSettles {
+		mark = "shown-"
+	}
+	shown.FormETag = r.Definition + mark + strings.TrimPrefix(r.FormETag, r.Definition)
 	return &shown
 }

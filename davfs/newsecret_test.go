@@ -36,6 +36,11 @@ func TestNewSecretOnAMount(t *testing.T) {
 		if !strings.Contains(size, want) || !strings.Contains(folder, want) {
 			t.Errorf("%s: want %s in\n%s\n%s", tt.path, want, size, folder)
 		}
+		etag := d.ask(t, "eva HEAD "+tt.path, davfs2).Header().Get("Etag") // as davfs2 asks for it after its PUT
+		wall = wall.Add(newSecretSettles)
+		if rec := d.ask(t, "eva GET "+tt.path, davfs2, "If-None-Match: "+etag); rec.Code != 200 || rec.Body.String() != shown {
+			t.Errorf("%s: what davfs2 takes for what it has sent stays: %d %s", tt.path, rec.Code, rec.Body)
+		}
 		if got := read("eva", "User-Agent: curl/8"); strings.Contains(got, tt.secret) {
 			t.Errorf("%s: a script reads %s", tt.path, got)
 		}
