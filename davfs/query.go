@@ -136,7 +136,10 @@ func (q query) filter() (engine.Filter, error) {
 		func() (err error) { f.ModifiedTo, err = q.text("modifiedTo"); return },
 		func() (err error) { f.Warnings, err = q.flag("warnings"); return },
 		func() (err error) { f.Xattrs, err = q.xattrs(); return },
-		func() (err error) { f.State, err = q.word("state", lives()...); return },
+		func() (err error) {
+			f.State, err = q.word("state", append(lives(), engine.StateOpen, engine.StateAll)...)
+			return
+		},
 		func() (err error) { f.Type, err = q.word("type", "simple", "interval", "cron", "crontab"); return },
 		func() (err error) { f.Paused, err = q.word("paused", "true", "false"); return },
 		func() (err error) { f.Parent, err = q.number("parent", 1, maxID); return },

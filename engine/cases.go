@@ -298,9 +298,18 @@ func (l *caseLister) add(rows []store.Case, out []Resource) ([]Resource, error) 
 	return out, nil
 }
 
+// What a filter of cases takes beside a state of life.
+const (
+	StateOpen = "open" // drafts, and those that are queued, active or suspended
+	StateAll  = "all"  // also those that were canceled
+)
+
 func (l *caseLister) passes(row *store.Case) (bool, error) {
 	by, f := l.by, l.f
 	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == access.Mine && !by.In(row.ContextID) {
+		return false, nil
+	}
+	if life := machine.Life(row.State); f.State == StateOpen && life.Ended() {
 		return false, nil
 	}
 	if f.State == machine.StateDraft || f.State == string(machine.Queued) {

@@ -315,6 +315,8 @@ func TestCancel(t *testing.T) {
 			// It resolves, is not listed, and its name is free.
 			same(t, "listed", names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{})), "")
 			same(t, "listed", names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{State: "canceled"})), out.Name)
+			same(t, "listed among all", names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{State: engine.StateAll})), out.Name)
+			same(t, "listed as open", names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{State: engine.StateOpen})), "")
 			w.refused(try(sam.Cases.Case(t.Context(), sam.by(), sam.ref("q.json"))).err, errs.NotFound)
 			same(t, "given", sam.caseResource(out.Name+".json").Given, "")
 			if again := sam.mustPutCase("q.json", `{"route": "ask"}`); !again.Created || again.CaseID == out.CaseID {

@@ -20,8 +20,11 @@ import (
 
 // storedState returns the state under which a case is stored that people see in a state.
 func storedState(shown string) string {
-	if shown == machine.StateDraft {
+	switch shown {
+	case machine.StateDraft:
 		return string(machine.Queued)
+	case StateOpen, StateAll:
+		return "" // several, of which the rows are asked
 	}
 	return shown
 }
