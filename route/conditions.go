@@ -57,7 +57,10 @@ func (c *compiler) compile(v document.Value, want expr.Want, children bool) *exp
 		if c.programs == nil {
 			c.programs = map[program]compiled{}
 		}
-		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timerNames(), Children: children})
+		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timerNames(), Children: children, Stored: c.stored})
+		if c.forms.patterns += got.Patterns(); c.forms.patterns > maxPatternsSize && !c.stored && len(got.faults) == 0 {
+			v.Fail(errs.CodeRange, "the expressions and forms of the route have regular expressions that are too large, taken together; write smaller numbers of repetitions, such as {0,50}")
+		}
 		c.programs[key] = got
 	}
 	for _, fault := range got.faults {

@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/route/expr"
 )
 
 // The limits of the forms of a route (docs/contract/routes.md#limits-of-forms).
@@ -27,7 +28,7 @@ const (
 // formBudget is what the forms of a route have used of its bounds.
 type formBudget struct {
 	parts    int
-	patterns int // sizes as patternSize returns them
+	patterns int // sizes as expr.PatternSize returns them
 }
 
 // isWide reports whether a number's literal is so long, or its exponent so
@@ -225,33 +226,10 @@ func (p *patterns) measure(source string) (size int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	size, ranges := patternSize(parsed)
+	size, ranges := expr.PatternSize(parsed)
 	if p.budget.patterns += size + ranges; p.budget.patterns > maxPatternsSize {
 		p.refused = errPatternSize
 		return 0, p.refused
 	}
 	return size, nil
-}
-
-// patternSize returns how many instructions a regular expression is compiled
-// to, at most, and how many ranges of characters go with them.
-func patternSize(re *syntax.Regexp) (size, ranges int) {
-	size = 1
-	switch re.Op {
-	case syntax.OpLiteral:
-		size = len(re.Rune)
-	case syntax.OpCharClass:
-		ranges = len(re.Rune) / 2
-	case syntax.OpCapture:
-		size = 2
-	default: // one instruction, and those of its parts
-	}
-	for _, sub := range re.Sub {
-		s, r := patternSize(sub)
-		size, ranges = size+s, ranges+r
-	}
-	if re.Op == syntax.OpRepeat {
-		size *= max(re.Max, re.Min, 1) + 1
-	}
-	return size, ranges
 }

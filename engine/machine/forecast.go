@@ -13,11 +13,11 @@ import (
 )
 
 // Limits of a forecast. The expressions of all its events together may cost as much
-// as a twentieth of those of one event, because a listing may need many forecasts.
+// as a sixth of those of one event, because a listing may need many forecasts.
 const (
 	maxForeseenEvents = 20
 	maxForeseenSteps  = 40
-	maxForecastCost   = MaxCost / 20
+	maxForecastCost   = MaxCost / 6
 )
 
 // ErrUnforeseen says that a fact takes too long to find for a forecast.

@@ -14,6 +14,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
@@ -44,6 +45,7 @@ type Names struct {
 	Actions  []string
 	Timers   []string
 	Children bool // it is asked about the children of an action, and may use children and tally
+	Stored   bool // the route was stored, perhaps by a release that took larger patterns: those fail when they are evaluated
 }
 
 // Fault is what is wrong with an expression, and its place in the text. Line
@@ -64,6 +66,7 @@ type Program struct {
 	want     Want
 	literals []string
 	tally    bool
+	patterns int
 	checked  *cel.Ast // if it uses children, whose number decides its limit
 }
 
@@ -79,6 +82,15 @@ func (p *Program) UsesTally() bool { return p.tally }
 
 // UsesChildren reports whether the expression looks at single children.
 func (p *Program) UsesChildren() bool { return p.checked != nil }
+
+// Patterns returns how many instructions the regular expressions have that the
+// expression writes out.
+func (p *Program) Patterns() int {
+	if p == nil {
+		return 0
+	}
+	return p.patterns
+}
 
 // environment is the language with its variables. Making it takes a
 // millisecond, so there is one. That it can be made is our own affair.
@@ -143,7 +155,7 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 	if err != nil {
 		return nil, []Fault{{1, 1, err.Error()}}
 	}
-	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), tally: u.tally}
+	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), tally: u.tally, patterns: u.patterns}
 	if u.children {
 		p.checked = checked
 	}
@@ -152,7 +164,9 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 
 // limited makes a program that must not cost more.
 func limited(checked *cel.Ast, cost uint64) (cel.Program, error) {
-	return environment().Program(checked, cel.CostLimit(cost), cel.CustomDecoratorV2(ordered))
+	m := &matchers{literal: map[string]pattern{}}
+	return environment().Program(checked, cel.CostTracking(m), cel.CostLimit(cost),
+		cel.CustomDecoratorV2(ordered), cel.CustomDecoratorV2(m.decorate), cel.CustomDecoratorV2(affordable))
 }
 
 func faultsOf(issues *cel.Issues) []Fault {
@@ -216,9 +230,13 @@ type usage struct {
 	names           Names
 	faults          []Fault
 	tally, children bool
+	patterns        int // instructions of those that are written out
 }
 
 func (u *usage) visit(e ast.Expr) {
+	if e.Kind() == ast.CallKind {
+		u.pattern(e.AsCall())
+	}
 	if e.Kind() != ast.IdentKind {
 		return
 	}
@@ -242,6 +260,21 @@ func (u *usage) visit(e ast.Expr) {
 		u.tally = u.tally || e.AsIdent() == "tally"
 	case "timers":
 		u.known(parent, has, e, "a timer", u.names.Timers)
+	}
+}
+
+// pattern notes a regular expression that is written out and that matches does not take.
+func (u *usage) pattern(call ast.CallExpr) {
+	args := call.Args()
+	if u.names.Stored || call.FunctionName() != overloads.Matches || len(args) == 0 || args[len(args)-1].Kind() != ast.LiteralKind {
+		return
+	}
+	last := args[len(args)-1]
+	if source, ok := last.AsLiteral().(types.String); ok {
+		p := compilePattern(string(source))
+		if u.patterns += p.size; p.err != nil {
+			u.fault(last, p.err.Error())
+		}
 	}
 }
 

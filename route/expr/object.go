@@ -74,13 +74,32 @@ type table struct {
 	find func(key string) (ref.Val, bool)
 }
 
+// fewItems is how many a search goes through in the time that an index takes.
+const fewItems = 16
+
 // tableOf is a table of the items by their names.
 func tableOf[T any](items []T, name func(T) string, value func(T) ref.Val) *table {
+	var index map[string]int
+	place := func(key string) int {
+		if len(items) <= fewItems {
+			return slices.IndexFunc(items, func(item T) bool { return name(item) == key })
+		}
+		if index == nil {
+			index = make(map[string]int, len(items))
+			for i := len(items) - 1; i >= 0; i-- { // the first of a name counts
+				index[name(items[i])] = i
+			}
+		}
+		if i, ok := index[key]; ok {
+			return i
+		}
+		return -1
+	}
 	return &table{
 		size: len(items),
 		key:  func(i int) string { return name(items[i]) },
 		find: func(key string) (ref.Val, bool) {
-			i := slices.IndexFunc(items, func(item T) bool { return name(item) == key })
+			i := place(key)
 			if i < 0 {
 				return nil, false
 			}

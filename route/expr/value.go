@@ -155,8 +155,9 @@ func number(literal string) ref.Val {
 	return types.Double(f)
 }
 
-// jsonValue returns a document as a value.
-func jsonValue(n *document.Node) ref.Val {
+// json returns a document as a value. What is in a list or an object is made a value when
+// it is asked for. Large objects are kept, with the index that they make of their keys.
+func (v *Values) json(n *document.Node) ref.Val {
 	if n == nil {
 		return types.NullValue
 	}
@@ -168,16 +169,34 @@ func jsonValue(n *document.Node) ref.Val {
 	case document.String:
 		return types.String(n.Text)
 	case document.List:
-		items := make([]ref.Val, len(n.Items))
-		for i, item := range n.Items {
-			items[i] = jsonValue(item)
-		}
-		return types.NewRefValList(types.DefaultTypeAdapter, items)
+		return types.NewDynamicList(nodes{v}, n.Items)
 	case document.Object:
-		return tableOf(n.Members, func(m document.Member) string { return m.Key }, func(m document.Member) ref.Val { return jsonValue(m.Value) })
+		if made, known := v.objects[n]; known {
+			return made
+		}
+		made := tableOf(n.Members, func(m document.Member) string { return m.Key }, func(m document.Member) ref.Val { return v.json(m.Value) })
+		if len(n.Members) <= fewItems {
+			return made
+		}
+		if v.objects == nil {
+			v.objects = map[*document.Node]ref.Val{}
+		}
+		v.objects[n] = made
+		return made
 	case document.Null:
 	}
 	return types.NullValue
+}
+
+// nodes makes values of the elements of a list.
+type nodes struct{ *Values }
+
+// NativeToValue implements types.Adapter.
+func (n nodes) NativeToValue(value any) ref.Val {
+	if node, ok := value.(*document.Node); ok {
+		return n.json(node)
+	}
+	return types.DefaultTypeAdapter.NativeToValue(value)
 }
 
 // xattrValue returns the value of an XATTR.

@@ -39,7 +39,8 @@ type Values struct {
 	// Budget they fail once it is used up.
 	Cost, Budget uint64
 
-	unread []string // labels that the evaluation has looked up in vain
+	unread  []string                   // labels that the evaluation has looked up in vain
+	objects map[*document.Node]ref.Val // those of messages that were made values
 }
 
 // Case is what an expression sees of its case.
@@ -158,7 +159,7 @@ func (v *Values) messageValue(label string) ref.Val {
 	if n == nil && v.TooLong != nil && v.TooLong(label) {
 		return types.NewErr("the message %q is too long for expressions", label)
 	}
-	return jsonValue(n)
+	return v.json(n)
 }
 
 // explained says of a message that is there and is not JSON that it is not: an expression
