@@ -225,6 +225,25 @@ func (c *Client) Log(ctx context.Context, id int64) iter.Seq2[LogEntry, error] {
 	return list[LogEntry](ctx, c, casePath(id)+"/log.json", nil)
 }
 
+// WhyQueued returns in a sentence what a queued case waits for, "" if it is not queued.
+func (c *Client) WhyQueued(ctx context.Context, id int64) (string, error) {
+	raw, err := c.rawDocument(ctx, workflow+"Status/cases/"+strconv.FormatInt(id, 10)+".json")
+	if err != nil {
+		return "", err
+	}
+	var doc struct {
+		State string `json:"state"`
+		Why   string `json:"why"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return "", fmt.Errorf("read what the case waits for: %w", err)
+	}
+	if doc.State != "queued" {
+		return "", nil
+	}
+	return doc.Why, nil
+}
+
 // CaseStatus returns in words where a case is, whom it waits for, and what happens if
 // nobody does anything.
 func (c *Client) CaseStatus(ctx context.Context, id int64) (string, error) {

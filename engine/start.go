@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -77,6 +78,9 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	if err != nil {
 		return nil, err
 	}
+	if err := warnHeld(r, req.By, change); err != nil {
+		return nil, err
+	}
 	p := &putCase{change: change, created: true, byName: true}
 	if ref.Name != "" {
 		change.row.Named = true
@@ -84,6 +88,18 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 		setSource(p.given, body, req.Now)
 	}
 	return p, nil
+}
+
+// warnHeld warns who starts a case that a hold keeps it from starting.
+func warnHeld(r store.Reader, by identity.Principal, c *caseChange) error {
+	if c.after.Life != machine.Queued || c.after.IsDraft() || !c.row.Due.IsZero() {
+		return nil
+	}
+	holds, err := r.Queue().Holds()
+	if why := heldBack(holds, c.after.RouteName, c.row.Group, by); why != "" {
+		c.warnings = append(c.warnings, "The case does not start yet: "+why)
+	}
+	return err
 }
 
 // readStartDocument reads a start document and judges the caller's rights to it.

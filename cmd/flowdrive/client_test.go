@@ -207,6 +207,8 @@ func (k *clientCalls) cases(ctx context.Context) int64 {
 	k.ok("FindCase", err)
 	_, err = k.CaseStatus(ctx, id)
 	k.ok("CaseStatus", err)
+	_, err = k.WhyQueued(ctx, id)
+	k.ok("WhyQueued", err)
 	if len(all(k.T, k.Cases(ctx, flow.CaseFilter{Route: "bug", State: "active", Query: "lamp", XAttrs: map[string]string{"room": "7"}}))) != 1 {
 		k.Error("the case is not found")
 	}

@@ -84,6 +84,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		{"mail server", d.mail},
 		{"failures", d.failures},
 		{"routes", d.routes},
+		{"holds", d.holds},
 		{"public address", d.address},
 		{"single sign-on", d.signOn},
 		{"directory", d.directory},
@@ -349,6 +350,26 @@ func (d *doctor) routes(ctx context.Context) (string, error) {
 		}
 	}
 	return "the settings have the commands, hosts and secrets that they name", errors.Join(lacks...)
+}
+
+// holds asks the running server whether an administrator keeps cases from starting.
+func (d *doctor) holds(ctx context.Context) (string, error) {
+	var late struct {
+		Others []struct{ Kind, Name, Text string } `json:"others"`
+	}
+	if err := newClient(d.settings.data).get(ctx, "/dav/Workflow/Status/late.json", &late); err != nil {
+		return "", advice{fmt.Errorf("only a running server knows whether there are any: %w", err)}
+	}
+	var held []error
+	for _, o := range late.Others {
+		if o.Kind == "hold" {
+			held = append(held, fmt.Errorf("%s: %s", o.Name, o.Text))
+		}
+	}
+	if len(held) > 0 {
+		return "", advice{errors.Join(held...)} // that may be as it should be
+	}
+	return "nothing keeps cases from starting", nil
 }
 
 // address asks the server by the address that people have.

@@ -24,10 +24,14 @@ func (a *app) parts(ctx context.Context) []server.Part {
 		}
 		return fmt.Sprintf("%s for %s", what, now.Sub(since).Truncate(time.Second))
 	}
-	sweeper, outbox := "nobody knows: the database was not counted in time", "nobody knows: the database was not counted in time"
+	const unknown = "nobody knows: the database was not counted in time"
+	sweeper, outbox, holds := unknown, unknown, unknown
 	if read, now, err := a.figures.fresh(); err == nil {
 		sweeper = late(read.Due, now, sweeperLate, "something has been due")
 		outbox = late(read.Oldest, now, outboxLate, "something has waited to be delivered")
+		if holds = ""; read.Holds > 0 {
+			holds = fmt.Sprintf("%d keep cases from starting", read.Holds)
+		}
 	}
 	disk := ""
 	if wrong := a.disk.wrong.Load(); wrong != nil {
@@ -39,7 +43,7 @@ func (a *app) parts(ctx context.Context) []server.Part {
 	} else if wrong[engine.ServerAudit] {
 		audit = "it is not as it was written"
 	}
-	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}}
+	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}, {Name: "holds", Says: holds}}
 }
 
 // says says what is wrong with the backups, "" for nothing.

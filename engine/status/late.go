@@ -107,6 +107,16 @@ func (l *Late) Count(kind LateKind) (n int) {
 	return n
 }
 
+// CountOthers returns how much of the kind is wrong outside of the cases.
+func (l *Late) CountOthers(kind OtherKind) (n int) {
+	for i := range l.Others {
+		if l.Others[i].Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // Text returns the file for people.
 func (l *Late) Text() []byte {
 	var p page

@@ -77,6 +77,8 @@ func (o *Overview) Text() []byte {
 		{"overdue", fmt.Sprint(o.Late.Count(LateOverdue))},
 		{"warnings", fmt.Sprint(o.Late.Count(LateWarning))},
 		{"could not be done by the server", fmt.Sprint(o.Late.Count(LateEscalated))},
+		{"holds", fmt.Sprint(o.Late.CountOthers(OtherHold))},
+		{"wrong elsewhere", fmt.Sprint(len(o.Late.Others) - o.Late.CountOthers(OtherHold))},
 	}, "")
 	if o.AllEntries {
 		p.heading("Schedule entries of all users (schedule/)")
@@ -138,6 +140,8 @@ type overviewLate struct {
 	Warnings  int `json:"warnings"`
 	Escalated int `json:"escalated"`
 	Failed    int `json:"failed"`
+	Holds     int `json:"holds"`
+	Others    int `json:"others"`
 }
 
 type overviewEntries struct {
@@ -157,7 +161,7 @@ func (o *Overview) JSON() []byte {
 	f := overviewForm{
 		User: o.User, Timezone: o.Zone.String(), Sandbox: o.Sandbox, Tasks: overviewTasks{o.Offered, o.Accepted, o.Today},
 		Cases:   overviewCases{o.open(), o.Cases[machine.StateDraft], o.Cases[machine.Queued], o.Cases[machine.Active], o.Cases[machine.Suspended], o.Cases[machine.Failed]},
-		Late:    overviewLate{o.Late.Count(LateOverdue), o.Late.Count(LateWarning), o.Late.Count(LateEscalated), o.Late.Count(LateFailed)},
+		Late:    overviewLate{o.Late.Count(LateOverdue), o.Late.Count(LateWarning), o.Late.Count(LateEscalated), o.Late.Count(LateFailed), o.Late.CountOthers(OtherHold), len(o.Late.Others) - o.Late.CountOthers(OtherHold)},
 		Entries: overviewEntries{o.Entries - len(o.Paused), append([]string{}, o.Paused...), append([]string{}, o.Failing...)},
 		Next:    make([]nextForm, len(o.Next)),
 	}

@@ -62,11 +62,18 @@ func (e *Env) start() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if o.StartAt == "" {
+			if err := s.sayWhyNotStarted(ctx, started); err != nil {
+				return err
+			}
+		}
 		if !o.wait {
 			return s.started(started)
 		}
-		if err := s.say("Case %d has started.", started.ID); err != nil {
-			return err
+		if started.State != "queued" {
+			if err := s.say("Case %d has started.", started.ID); err != nil {
+				return err
+			}
 		}
 		ended, err := s.Wait(ctx, started.ID)
 		if err != nil {
@@ -74,6 +81,18 @@ func (e *Env) start() *cobra.Command {
 		}
 		return errors.Join(s.started(ended), s.outcome(ctx, ended))
 	})
+}
+
+// sayWhyNotStarted says what a case that was asked for waits for, as a hold.
+func (s *session) sayWhyNotStarted(ctx context.Context, c client.Case) error {
+	if c.State != "queued" {
+		return nil
+	}
+	why, err := s.WhyQueued(ctx, c.ID)
+	if err != nil || why == "" {
+		return err
+	}
+	return s.say("Case %d has not started yet. %s", c.ID, output.Clean(why))
 }
 
 // startCase starts a case. Its input is stored as an attachment, which the case takes over.
