@@ -116,6 +116,35 @@ func TestDocumentsAlone(t *testing.T) {
 	}
 }
 
+// TestMountsAreToldOfAFullQuota: a mount shows no reasons, and some say nothing at all. So
+// they lie in .history/ of the folder, once however often the file is sent, and nothing of it.
+func TestMountsAreToldOfAFullQuota(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	d.close(t)
+	d.limits = engine.Limits{Quota: 2000}
+	d.serve(t)
+	if rec := d.ask(t, "sam PUT /dav/Documents/sam/first", "> "+strings.Repeat("x", 1100)); rec.Code != http.StatusCreated {
+		t.Fatalf("got %d %s", rec.Code, rec.Body)
+	}
+	for range 2 {
+		for agent, name := range map[string]string{"gvfs/1.50.3": "mounted.txt", "curl/7.88.1": "script.txt"} {
+			rec := d.ask(t, "sam PUT /dav/Documents/sam/"+name, "User-Agent: "+agent, "> "+strings.Repeat("y", 1100))
+			if rec.Code != http.StatusInsufficientStorage {
+				t.Errorf("%s: got %d %s", name, rec.Code, rec.Body)
+			}
+		}
+	}
+	list := d.ask(t, "sam GET /dav/Documents/sam/.history/.ls").Body.String()
+	if strings.Count(list, `"name"`) != 1 {
+		t.Errorf("in .history/: %s", list)
+	}
+	note := d.ask(t, "sam GET /dav/Documents/sam/.history/20121109T123456Z%20mounted%20(not%20saved).txt.txt")
+	if note.Code != http.StatusOK || !strings.Contains(note.Body.String(), "more than the 2000 bytes") || !strings.Contains(note.Body.String(), "Save it somewhere else") {
+		t.Errorf("got %d %s", note.Code, note.Body)
+	}
+}
+
 // TestFullQuotaIsTold: who has stored as much as one may is told
 // so, by 507.
 func TestFullQuotaIsTold(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"flowdrive/store"
 )
 
-// Unsaved is what a lock or a condition refused to somebody who may write a document.
+// Unsaved is what a lock, a condition or a limit refused to somebody who may write a document.
 type Unsaved struct {
 	MediaType string // "": by the name
 	Body      []byte // nil if it is not known
