@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 status=0
-for script in schedule.sh habits.sh persons.sh drop.sh attachments.sh documents.sh account.sh calendar.sh monitoring.sh litmus.sh clients.sh everyday.sh saving.sh refusals.sh generated.sh release.sh packages.sh proxies.sh; do
+for script in schedule.sh habits.sh persons.sh drop.sh attachments.sh documents.sh account.sh calendar.sh monitoring.sh litmus.sh clients.sh everyday.sh jobs.sh saving.sh refusals.sh generated.sh release.sh packages.sh proxies.sh; do
 	printf '\n--- e2e/%s\n' "$script"
 	# A client that hangs on a mount must not hold up everything. timeout ends
 	# what the script has started as well; the trap hands on a Ctrl-C.

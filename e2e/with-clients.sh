@@ -111,6 +111,7 @@ session_ready() {
 # ---- gio
 
 gio_ready() {
+	[[ -z ${gio_remote-} ]] || return 0
 	has gio gio || return
 	if [[ ! -f /usr/libexec/gvfsd-dav ]]; then
 		skip gio "gvfs has no backend for dav:// here (make deps installs it)"
@@ -153,7 +154,7 @@ end_session() {
 	kill -KILL $(in_session) 2>/dev/null || true
 }
 
-gio_does() { HOME=$GIO_HOME timeout 60 gio "$@" </dev/null; }
+gio_does() { HOME=$GIO_HOME timeout 300 gio "$@" </dev/null; }
 gio_put() { gio_does copy "$1" "$gio_remote/$(url "$2")"; }
 gio_get() { gio_does cat "$gio_remote/$(url "$1")" >"$2"; }
 gio_list() { gio_does list "$gio_remote/$(url "$1")"; }
@@ -165,12 +166,13 @@ gio_rmdir() { # as a desktop does: what is in it, then it
 	gio_does remove "${inside[@]}" "$gio_remote/$(url "$1")"
 }
 gio_mkdir() { gio_does mkdir "$gio_remote/$(url "$1")"; }
-gio_edit() { HOME=$GIO_HOME timeout 60 gio save "$gio_remote/$(url "$2")" <"$1"; }
+gio_edit() { HOME=$GIO_HOME timeout 300 gio save "$gio_remote/$(url "$2")" <"$1"; }
 
 # ---- KIO, as Dolphin uses it
 
 # kio_ready puts a program in front that logs in: KIO would ask a person.
 kio_ready() {
+	[[ -z ${kio_remote-} ]] || return 0
 	has kioclient5 KIO || return
 	has python3 KIO || return
 	session_ready KIO || return
@@ -188,7 +190,7 @@ kio_ready() {
 	skip KIO "no program logs in for it: $(tail -n 1 "$work/login.log")"
 	return 1
 }
-kio_does() { QT_QPA_PLATFORM=offscreen HOME=$GIO_HOME timeout 60 kioclient5 --noninteractive "$@" </dev/null 2>&1; }
+kio_does() { QT_QPA_PLATFORM=offscreen HOME=$GIO_HOME timeout 300 kioclient5 --noninteractive "$@" </dev/null 2>&1; }
 kio_put() { kio_does --overwrite copy "file://$(url "$1")" "$kio_remote/$(url "$2")"; }
 kio_get() { kio_does --overwrite copy "$kio_remote/$(url "$1")" "file://$(url "$2")"; }
 kio_list() { kio_does ls "$kio_remote/$(url "$1")"; }
@@ -220,7 +222,7 @@ lftp_ready() {
 	mkdir -p "$work/lftp"
 }
 lftp_does() {
-	HOME=$work/lftp timeout 60 lftp -u "admin,$admin_password" -e "set net:max-retries 1; set cmd:fail-exit yes; $*; bye" "$base/dav/" </dev/null
+	HOME=$work/lftp timeout 300 lftp -u "admin,$admin_password" -e "set net:max-retries 1; set cmd:fail-exit yes; $*; bye" "$base/dav/" </dev/null
 }
 lftp_put() { lftp_does "put \"$1\" -o \"$2\""; }
 lftp_get() { lftp_does "set xfer:clobber yes; get \"$1\" -o \"$2\""; }
@@ -236,7 +238,7 @@ wget_ready() {
 	has wget wget || return
 	(umask 077 && printf 'user = admin\npassword = %s\n' "$admin_password" >"$work/wgetrc")
 }
-wget_does() { WGETRC=$work/wgetrc timeout 60 wget -nv --tries 1 --content-on-error "$@"; }
+wget_does() { WGETRC=$work/wgetrc timeout 300 wget -nv --tries 1 --content-on-error "$@"; }
 wget_put() { wget_does --method PUT --body-file "$1" -O - "$base/dav/$(url "$2")"; }
 wget_get() { wget_does -O "$2" "$base/dav/$(url "$1")"; }
 wget_list() { wget_does -O - "$base/dav/$(url "$1")/.ls" | jq -r '.[].name'; }
@@ -254,7 +256,7 @@ perl_ready() {
 	fi
 }
 perl_does() {
-	DAV_URL=$base/dav DAV_USER=admin DAV_PASSWORD=$admin_password timeout 60 perl "$root/e2e/client.pl" "$@"
+	DAV_URL=$base/dav DAV_USER=admin DAV_PASSWORD=$admin_password timeout 300 perl "$root/e2e/client.pl" "$@"
 }
 perl_put() { perl_does put "$1" "/$(url "$2")"; }
 perl_get() { perl_does get "/$(url "$1")" "$2"; }
@@ -274,7 +276,7 @@ python_ready() {
 	fi
 }
 python_does() {
-	DAV_PORT=$port DAV_USER=admin DAV_PASSWORD=$admin_password timeout 60 /usr/bin/python3 "$root/e2e/client.py" "$@"
+	DAV_PORT=$port DAV_USER=admin DAV_PASSWORD=$admin_password timeout 300 /usr/bin/python3 "$root/e2e/client.py" "$@"
 }
 python_put() { python_does put "$1" "/$(url "$2")"; }
 python_get() { python_does get "/$(url "$1")" "$2"; }
@@ -295,7 +297,7 @@ npm_ready() {
 		return 1
 	fi
 }
-npm_does() { DAV_URL=$base/dav DAV_USER=admin DAV_PASSWORD=$admin_password timeout 60 node "$work/npm/client.mjs" "$@"; }
+npm_does() { DAV_URL=$base/dav DAV_USER=admin DAV_PASSWORD=$admin_password timeout 300 node "$work/npm/client.mjs" "$@"; }
 npm_put() { npm_does put "$1" "/$2"; }
 npm_get() { npm_does get "/$1" "$2"; }
 npm_list() { npm_does list "/$1"; }
