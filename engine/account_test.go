@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -319,6 +320,31 @@ func (w *world) running() (stop func()) {
 			w.Error(err)
 		}
 	}
+}
+
+// TestRevokedByAdministrator: with the new password that an administrator gives a user, app
+// passwords and calendar links let in as before. The answer says so, and revoke ends them.
+func TestRevokedByAdministrator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	secret := sam.newApp("phone")
+	const reset = `{"password": "a new one for sam, 2718"}`
+	out := admin.mustPutParty(identity.User, "sam", reset)
+	same(t, "the answer", strings.TrimSpace(string(out.Report)), `{"warnings":["password: app passwords (1) and calendar links (0) of sam still let in; {\"revoke\": true} ends them."]}`)
+	if _, ok := w.Accounts.UseAppPassword(sam.by().ID, secret); !ok {
+		t.Error("the app password has ended")
+	}
+	out = admin.mustPutParty(identity.User, "sam", `{"revoke": true, `+reset[1:])
+	same(t, "the answer without any", string(out.Report), "")
+	if _, ok := w.Accounts.UseAppPassword(sam.by().ID, secret); ok {
+		t.Error("the app password still lets in")
+	}
+	rows := w.audited("2012-11-09")
+	if !slices.Contains(rows, "admin app-password-revoke sam/phone done: null") {
+		t.Errorf("the audit log has %q", rows)
+	}
+	same(t, "a reset without any left", string(admin.mustPutParty(identity.User, "sam", reset).Report), "")
 }
 
 // TestLastUse: the first use is written soon, others of the same hour cost

@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -363,4 +364,28 @@ func TestWritersWithoutLocks(t *testing.T) {
 	}
 	same(t, "without condition", race(), map[errs.Kind]int{"": 32})
 	same(t, "with If-Match", race(ifMatch(sam.mustDocument("sam/a").ETag())), map[errs.Kind]int{"": 1, errs.Precondition: 31})
+}
+
+// TestLocksEndWithMembership: who has left a team keeps nobody out of what it has.
+func TestLocksEndWithMembership(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "kim", `{}`)
+	admin.mustPutParty(identity.Team, "hr", `{"members": ["kim", "ann"]}`)
+	admin.mustPutParty(identity.Team, "all", `{"members": ["hr"]}`)
+	write := func(name, at string) error {
+		_, err := w.Files.PutDocument(t.Context(), w.as(name).request(nil), path(at), contents.Upload{Body: strings.NewReader("x"), Size: 1})
+		return err
+	}
+	for _, at := range []string{"hr", "all"} { // in the second as a member of the first
+		w.as("kim").mustLock(onDocument(at), engine.NewLock{Deep: true})
+		w.kind("while locked", write("ann", at+"/a.txt"), errs.Locked)
+	}
+	admin.mustPutParty(identity.Team, "hr", `{"members": ["ann", "kim"], "admins": ["ann"]}`)
+	w.kind("after another change", write("ann", "hr/a.txt"), errs.Locked)
+	admin.mustPutParty(identity.Team, "hr", `{"members": ["ann"]}`)
+	for _, at := range []string{"hr", "all"} {
+		w.kind("once it has left", write("ann", at+"/a.txt"), "")
+	}
 }

@@ -91,7 +91,7 @@ func (s *Server) logIn(x *exchange, r *http.Request) error {
 		x.principal = p
 		x.room = s.roomOf(p.ID)
 		x.reads = tells(r.Method) && x.area != areaEvents // a stream asks by itself, and ends in order
-		if err := checkSite(r); err != nil {
+		if err := checkOrigin(r); err != nil {
 			return err
 		}
 		if err := checkScope(p.Scope, r); err != nil {
@@ -181,17 +181,17 @@ func needsNoLogIn(x *exchange, r *http.Request) bool {
 	return false
 }
 
-// checkSite lets pages of other sites read but not change, even if the browser
+// origins tells requests of pages of other origins, by Sec-Fetch-Site, or by Origin and Host
+// if the browser does not say that, as over plain HTTP.
+var origins = http.NewCrossOriginProtection()
+
+// checkOrigin lets pages of other origins read but not change, even if the browser
 // adds credentials by itself.
-func checkSite(r *http.Request) error {
-	if r.Header.Get("Sec-Fetch-Site") != "cross-site" {
-		return nil
+func checkOrigin(r *http.Request) error {
+	if origins.Check(r) != nil {
+		return errs.New(errs.NotAllowed, "A page of another site may not change anything here.")
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return nil
-	}
-	return errs.New(errs.NotAllowed, "A page of another site may not change anything here.")
+	return nil
 }
 
 // Part is how a part of the server is.

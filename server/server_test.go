@@ -247,21 +247,32 @@ func TestThrottledRequest(t *testing.T) {
 	}
 }
 
-func TestCrossSite(t *testing.T) {
+// TestOtherOrigins: a page of another origin changes nothing, also if the browser says by
+// Origin alone where it is from, or it is of the same site.
+func TestOtherOrigins(t *testing.T) {
 	t.Parallel()
 	x := newRig(t, nil)
-	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "POST", "DELETE", "PROPFIND", "MOVE"} {
-		for _, site := range []string{"", "none", "same-origin", "same-site", "cross-site"} {
+	for _, test := range []struct {
+		site, origin string
+		own          bool
+	}{
+		{"", "", true}, {"none", "", true}, {"same-origin", "http://example.com", true}, {"", "http://example.com", true},
+		{"same-site", "", false}, {"cross-site", "", false}, {"same-site", "http://other.example.com", false},
+		{"", "http://example.com:8080", false}, {"", "http://evil.example", false}, {"", "null", false},
+	} {
+		for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "POST", "DELETE", "PROPFIND", "MOVE"} {
 			r := request(method, "/dav/a", "")
-			if site != "" {
-				r.Header.Set("Sec-Fetch-Site", site)
+			for name, value := range map[string]string{"Sec-Fetch-Site": test.site, "Origin": test.origin} {
+				if value != "" {
+					r.Header.Set(name, value)
+				}
 			}
 			want := 200
-			if site == "cross-site" && method != "GET" && method != "HEAD" && method != "OPTIONS" {
+			if !test.own && method != "GET" && method != "HEAD" && method != "OPTIONS" {
 				want = 403
 			}
 			if got := x.do(r).Code; got != want {
-				t.Errorf("%s from %q: %d; want %d", method, site, got, want)
+				t.Errorf("%s of %q, %q: %d; want %d", method, test.site, test.origin, got, want)
 			}
 		}
 	}

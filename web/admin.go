@@ -140,6 +140,9 @@ func storeUser(x *visit, v url.Values) (*act, error) {
 	if v.Get("do") == "user" {
 		m = append(m, member{"disabled", flagOf(v, "disabled")})
 	}
+	if v.Get("revoke") == "true" {
+		m = append(m, member{"revoke", []byte("true")})
+	}
 	q := put(adminPath+"Users/"+url.PathEscape(name)+".json", m, "password")
 	q.Header = creating(v.Get("do"))
 	if v.Get("password") == "" {
@@ -395,7 +398,8 @@ func (x *visit) askUser(u *userRow) *asking {
 		&field{Name: "password", Label: "Password", Kind: "password", Needed: do == "user-add", Fill: "new-password", Hint: passwordHint(do)},
 		&field{Name: "admin", Label: "Administers the server", Kind: "check", Value: strconv.FormatBool(u.Admin)})
 	if do == "user" {
-		a.Fields = append(a.Fields, &field{Name: "disabled", Label: "Disabled: may not log in", Kind: "check", Value: strconv.FormatBool(u.Disabled)})
+		a.Fields = append(a.Fields, &field{Name: "disabled", Label: "Disabled: may not log in", Kind: "check", Value: strconv.FormatBool(u.Disabled)},
+			&field{Name: "revoke", Label: "End app passwords and calendar links", Kind: "check", Value: "false"})
 	}
 	return x.asks(a, adminForms()[do])
 }

@@ -46,6 +46,7 @@ func userCommand() *cobra.Command {
 	add.Flags().StringVar(&email, "email", "", "the user's e-mail address")
 	add.Flags().BoolVar(&admin, "admin", false, "make the user an administrator")
 
+	var revoke bool
 	passwd := &cobra.Command{
 		Use: "passwd NAME", Short: "Set a user's password, which is asked for, or read from standard input",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
@@ -55,10 +56,11 @@ func userCommand() *cobra.Command {
 				return err
 			}
 			return control(cmd.Context(), &s, func(c *client) error {
-				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"password": password})
+				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"password": password, "revoke": revoke})
 			})
 		},
 	}
+	passwd.Flags().BoolVar(&revoke, "revoke", false, "end the user's app passwords and calendar links, too")
 	disable := &cobra.Command{
 		Use: "disable NAME", Short: "Disable a user: no log-in, and no entry or hook of it starts cases; open cases go on",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),

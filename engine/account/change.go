@@ -16,6 +16,7 @@ type Change struct {
 	Party   store.Party
 	Created bool
 	Changed bool
+	Revoke  bool // app passwords and calendar links of the user end
 }
 
 // Document is the document of a user or team.
@@ -56,6 +57,7 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 		checkIdentity(root, &c.Party, c.Created)
 		if kind == identity.User {
 			readUser(root, t.directory, &c.Party, now)
+			root.Get("revoke").Flag(&c.Revoke)
 			readOrigin(root.Get("origin"), t, &c.Party)
 			if v := root.Get("password"); v.Given() {
 				checkPassword(v, doc.Judge, &c.Party)
@@ -106,7 +108,7 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 }
 
 func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time) {
-	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "created", "modified")
+	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "revoke", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
 	readEmail(root.Get("email"), &p.Email)
 	root.Get("admin").Flag(&p.Admin)

@@ -96,8 +96,20 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 		if err != nil {
 			return err
 		}
+		kept := ""
+		switch {
+		case read.Revoke:
+			err = e.revokeAll(ctx, tx, req, &read.Party)
+		case hash != "":
+			kept = stillLetIn(t, &read.Party)
+		}
+		if err != nil {
+			return err
+		}
 		out, err = e.writeParty(ctx, tx, req, read)
-		put = read
+		if put = read; err == nil && kept != "" {
+			out.Report = document.Line(map[string][]string{"warnings": {kept}})
+		}
 		return err
 	})
 	if err != nil || req.DryRun {
@@ -159,17 +171,21 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Reque
 				return nil, err
 			}
 		}
+		before := e.Table().Directory()
 		if err := e.Refresh(tx); err != nil {
+			return nil, err
+		}
+		if err := unlockLeavers(tx, before); err != nil {
 			return nil, err
 		}
 		if err := e.mailboxLeft(tx, req, c.Old); err != nil {
 			return nil, err
 		}
-		before := c.Old
-		if before == nil {
-			before = &store.Party{}
+		old := c.Old
+		if old == nil {
+			old = &store.Party{}
 		}
-		if err := e.ties.DeputyChanged(tx, req, before, &p); err != nil {
+		if err := e.ties.DeputyChanged(tx, req, old, &p); err != nil {
 			return nil, err
 		}
 	}
@@ -178,6 +194,30 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Reque
 		Form: PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
 	}
 	return out, e.maker.Finish(tx, req, out)
+}
+
+// unlockLeavers ends the locks of the users who have left a team by a change of users and
+// teams: those on what the team has would keep its members out, and which those are the
+// lock does not say.
+func unlockLeavers(tx store.Tx, before *identity.Directory) error {
+	t, err := Read(tx)
+	if err != nil {
+		return err
+	}
+	for _, u := range t.Directory().Parties() {
+		if u.Kind != identity.User {
+			continue
+		}
+		now := t.Directory().Principal(u.ID)
+		left := slices.ContainsFunc(before.Principal(u.ID).Contexts(), func(id identity.ID) bool { return !now.In(id) })
+		if !left {
+			continue
+		}
+		if err := tx.Write().Locks().DeleteOf(u.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mailboxLeft tells of the mailbox that a user had before a change if nobody gets mails

@@ -254,6 +254,50 @@ func limitsOf(s *store.Secret) string {
 	return strings.Join(words, ", ")
 }
 
+// revokeAll revokes all secrets of a user, within a unit.
+func (e *Accounts) revokeAll(ctx context.Context, tx store.Tx, req change.Request, of *store.Party) error {
+	t, err := Read(tx)
+	if err != nil {
+		return err
+	}
+	for _, kind := range store.SecretKinds() {
+		for _, s := range t.Secrets(kind, of.ID) {
+			if err := e.revoke(ctx, tx, req, secretOf{kind, s, of.Name}); err != nil {
+				return err
+			}
+		}
+	}
+	return e.Refresh(tx)
+}
+
+// secretOf is a secret of the user of that name.
+type secretOf struct {
+	kind store.SecretKind
+	*HeldSecret
+	user identity.Name
+}
+
+// revoke revokes a secret, within a unit.
+func (e *Accounts) revoke(ctx context.Context, tx store.Tx, req change.Request, s secretOf) error {
+	if err := tx.Write().Locks().DeleteOn(store.SecretKey(s.kind, s.ID)); err != nil {
+		return err
+	}
+	if err := tx.Write().Parties().DeleteSecret(s.kind, s.ID); err != nil {
+		return err
+	}
+	_, revoked := auditedSecret(s.kind)
+	return e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(s.user)+"/"+s.Label, ""))
+}
+
+// stillLetIn says which secrets of a user let in with a new password as well, "" for none.
+func stillLetIn(t *Table, of *store.Party) string {
+	passwords, links := len(t.Secrets(store.AppPassword, of.ID)), len(t.Secrets(store.CalendarLink, of.ID))
+	if passwords+links == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`password: app passwords (%d) and calendar links (%d) of %s still let in; {"revoke": true} ends them.`, passwords, links, of.Name)
+}
+
 // DeleteSecret revokes a secret, at once. A device may revoke its own: to end an access
 // takes no more than to have it. Errors: errs.NotFound; errs.NotAllowed for another one of a
 // device.
@@ -278,14 +322,7 @@ func (e *Accounts) DeleteSecret(ctx context.Context, req change.Request, kind st
 		if err := e.maker.CheckRequest(tx.Locks(), req, secretVersion(kind, s), secretScope(kind, s)); err != nil {
 			return err
 		}
-		if err := tx.Write().Locks().DeleteOn(store.SecretKey(kind, s.ID)); err != nil {
-			return err
-		}
-		if err := tx.Write().Parties().DeleteSecret(kind, s.ID); err != nil {
-			return err
-		}
-		_, revoked := auditedSecret(kind)
-		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(req.By.Name)+"/"+s.Label, "")); err != nil {
+		if err := e.revoke(ctx, tx, req, secretOf{kind, s, req.By.Name}); err != nil {
 			return err
 		}
 		return e.Refresh(tx)
