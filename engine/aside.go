@@ -157,7 +157,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (e *Engine) startAside(ctx context.Context, id int64, now time.Time, err error) error {
 	err = e.runPrefetched(ctx, err, func() error {
 		return e.Store.Update(ctx, func(tx store.Tx) error {
-			_, err := e.startQueued(tx, id, now)
+			_, err := e.startQueued(tx, id, now, nil)
 			return err
 		})
 	})

@@ -25,6 +25,7 @@ type loadedCase struct {
 	from  store.Reader
 	after map[int64]*caseChange // see lookup
 	ids   func() int64          // nil until it is asked for
+	spent *uint64               // has added what expressions cost; nil: nobody asks
 
 	shares []machine.Share // of worklists, as the case is stored
 }
@@ -103,7 +104,7 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 // decideOn returns the change that the event makes of a held case.
 func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
-	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.canNotify(), Zone: e.zoneOf(req.By)}, l)
+	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.canNotify(), Zone: e.zoneOf(req.By), Spent: h.spent}, l)
 	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued && !h.core.IsDraft() {
 		err = e.sayWhyQueued(h, req.By, err)
 	}

@@ -22,7 +22,7 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 	}()
 	var b dueBatch
 	err = e.Store.Update(ctx, func(tx store.Tx) error {
-		b = dueBatch{now: now}
+		b = dueBatch{now: now, spent: spending{shared: !e.sandbox}}
 		return e.fireBatch(tx, &b, limit)
 	})
 	if err != nil && !b.ownUnit {
@@ -58,6 +58,7 @@ type dueBatch struct {
 	next    time.Time // when something else is due, now for at once
 	ownUnit bool      // the unit is that of its one item, and fails with it
 	single  bool      // there is one item, and no case waits to be started
+	spent   spending
 
 	// nextWithin is the earliest instant that became due within it: of all, or of each
 	// context if the rows are equal shares of theirs.

@@ -446,7 +446,10 @@ func (e *decider) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.T
 		row.Due = time.Time{}
 		return time.Time{}, true, tx.Write().Cases().Update(row, row.Revision)
 	}
-	c, err := e.advanceCase(tx, row, machine.Due{}, now)
+	if !b.spent.allows(row.ContextID) {
+		return time.Time{}, false, nil // it comes with another batch: others write in between
+	}
+	c, err := e.advanceCase(tx, row, machine.Due{}, now, b.spent.by(row.ContextID))
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -454,12 +457,13 @@ func (e *decider) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.T
 }
 
 // advanceCase decides on an event of the engine inside the writer, and stores
-// the result.
-func (e *decider) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
+// the result. It adds to spent, unless that is nil, what expressions have cost.
+func (e *decider) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time, spent *uint64) (*caseChange, error) {
 	h, err := e.loadRow(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return nil, err
 	}
+	h.spent = spent
 	return e.advanceHeld(tx, h, event, now)
 }
 

@@ -56,6 +56,8 @@ type migrationReport struct {
 	Failed  int64     `json:"failed"`
 	Faults  []Unmoved `json:"faults"` // the first of them
 	Cases   []int64   `json:"cases"`  // the first of those that moved
+
+	spent *uint64 // has added what expressions cost; nil: nobody asks
 }
 
 func (r *migrationReport) fault(id int64, err error) {
@@ -213,7 +215,7 @@ func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, i
 	var change *caseChange
 	if err == nil {
 		event := machine.Migrate{Actor: machine.Actor{Name: string(req.By.Name)}, Version: info.Version, From: h.route.Compiled}
-		h.route = info
+		h.route, h.spent = info, report.spent
 		change, err = e.decider.decideOn(h, event, req)
 	}
 	switch {
@@ -272,7 +274,14 @@ func (e *Routes) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 		return false, err
 	}
 	req := Request{By: identity.Principal{Name: identity.Name(m.By)}, Now: now}
+	var spent spending
+	report.spent = spent.by(0)
+	more = len(rows) == migrateBatch
 	for j := range rows {
+		if !spent.allows(0) {
+			more = true
+			break
+		}
 		m.After = rows[j].ID
 		change, err := e.decideMigration(tx, req, &rows[j], info, report)
 		if err != nil {
@@ -286,7 +295,7 @@ func (e *Routes) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 		}
 	}
 	tx.AfterCommit(e.sweeper.noteQueued) // a group may have lost a case that was busy
-	if more = len(rows) == migrateBatch; !more {
+	if !more {
 		all = slices.Delete(all, i, i+1)
 	}
 	return more, putMigrations(tx, all)

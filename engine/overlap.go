@@ -58,7 +58,7 @@ func (e *Schedules) cancelOthers(tx store.Tx, ids []int64, now time.Time) error 
 			continue // a relative went with it
 		}
 		event := machine.Cancel{Actor: machine.Actor{Name: machine.ActorTimer, RouteAdmin: true}, Comment: "A later case of the same schedule entry takes its place."}
-		if _, err := e.decider.advanceCase(tx, row, event, now); err != nil {
+		if _, err := e.decider.advanceCase(tx, row, event, now, nil); err != nil {
 			return err
 		}
 	}

@@ -250,14 +250,15 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 	}
 	more = len(ids) == batch
 	busy := map[string]bool{} // groups with a case that could not start, or that has more to do
+	var spent spending
 	start := func(i int) func(store.Tx) error {
 		id, group := ids[i], lanes[i].Group
 		return func(tx store.Tx) error {
-			if busy[group] {
+			if busy[group] || !spent.allows(0) {
 				more = true // it may be at rest by then
 				return nil
 			}
-			rests, err := e.startQueued(tx, id, now)
+			rests, err := e.startQueued(tx, id, now, spent.by(0))
 			if group != "" {
 				busy[group] = err != nil || !rests
 			}
@@ -275,6 +276,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 	for i, err := range store.InPartsAhead(ctx, e.Store, store.Ahead{Cases: ids}, units) {
 		again := func() error {
 			delete(busy, lanes[i].Group)
+			spent = spending{} // a unit of its own
 			return e.Store.Update(ctx, start(i))
 		}
 		if errors.Is(err, store.ErrAgain) {
@@ -301,7 +303,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 // startQueued starts one queued case, unless something holds it up. It
 // reports whether the case has come to rest, so that another of its group may
 // start.
-func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, err error) {
+func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time, spent *uint64) (rests bool, err error) {
 	row, err := store.OrNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
@@ -309,7 +311,7 @@ func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, 
 	if held, err := startBlocked(tx, e.rights.RouteName(row.RouteID), row.Group, id); held || err != nil {
 		return false, err
 	}
-	c, err := e.decider.advanceCase(tx, row, machine.Start{}, now)
+	c, err := e.decider.advanceCase(tx, row, machine.Start{}, now, spent)
 	if err != nil {
 		return false, err
 	}

@@ -10,28 +10,73 @@ import (
 	"flowdrive/store"
 )
 
-// VacateParty implements account.Ties.
+// maxVacated is how many cases are changed in one unit when a user was disabled.
+const maxVacated = 100
+
+// VacateParty implements account.Ties. The user is disabled already; others write between
+// the units in which the cases follow.
 func (e *base) VacateParty(ctx context.Context, req change.Request, p *store.Party) error {
-	d := &decider{e}
 	req.If = nil
-	return e.Store.Update(ctx, func(tx store.Tx) error {
-		return e.eachCaseNaming(tx, p.Name, func(row *store.Case, c *machine.Case, _ *route.Route) error {
-			if c.Life.Ended() || row.Archived != 0 {
-				return nil
+	v := vacating{&decider{e}, req, p}
+	var ids []int64
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		return e.eachCaseNaming(r, p.Name, func(row *store.Case, c *machine.Case, _ *route.Route) error {
+			if !c.Life.Ended() && row.Archived == 0 {
+				ids = append(ids, row.ID)
 			}
-			return d.vacate(tx, req, row, p)
+			return nil
 		})
 	})
+	for err == nil && len(ids) > 0 {
+		done := 0
+		err = e.Store.Update(ctx, func(tx store.Tx) (err error) {
+			done, err = v.some(tx, ids)
+			return err
+		})
+		ids = ids[done:]
+	}
+	return err
 }
 
-// vacate takes from a user who was disabled the tasks of a case that are theirs
-// alone.
-func (e *decider) vacate(tx store.Tx, req change.Request, row *store.Case, p *store.Party) error {
-	h, err := e.loadRow(tx, req.By, row, nil)
+// vacating takes from a user who was disabled the tasks that are theirs alone.
+type vacating struct {
+	*decider
+	req change.Request
+	p   *store.Party
+}
+
+// some does it for the first of some cases, and returns for how many.
+func (e vacating) some(tx store.Tx, ids []int64) (done int, err error) {
+	var spent spending
+	for _, id := range ids {
+		if done == maxVacated || !spent.allows(0) {
+			break
+		}
+		row, err := store.OrNil(tx.Cases().Get(id))
+		if err != nil {
+			return 0, err
+		}
+		if row != nil && row.Archived == 0 {
+			if err := e.vacate(tx, row, spent.by(0)); err != nil {
+				return 0, err
+			}
+		}
+		done++
+	}
+	return done, nil
+}
+
+// vacate does it for one case.
+func (e vacating) vacate(tx store.Tx, row *store.Case, spent *uint64) error {
+	h, err := e.loadRow(tx, e.req.By, row, nil)
 	if err != nil {
 		return err
 	}
-	change, err := e.decideOn(h, machine.Vacate{Actor: e.rights.Actor(req.By, true), User: string(p.Name)}, req)
+	if h.core.Life.Ended() {
+		return nil
+	}
+	h.spent = spent
+	change, err := e.decideOn(h, machine.Vacate{Actor: e.rights.Actor(e.req.By, true), User: string(e.p.Name)}, e.req)
 	if errs.Is(err, errs.CaseNotOpen) {
 		return nil // its parent has moved on: nobody can do anything in it
 	}

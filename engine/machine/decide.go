@@ -54,8 +54,12 @@ func run(in Input) (*caseDecision, error) {
 		return nil, err
 	}
 	if err = d.decide(in.Event); err == nil {
+		d.suspensions().suspendCostly()
 		d.relations().report()
 		err = d.deliver()
+	}
+	if in.Spent != nil {
+		*in.Spent += d.values.Cost
 	}
 	return d, err
 }

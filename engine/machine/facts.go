@@ -18,6 +18,10 @@ type Input struct {
 
 	LabelZone *time.Location // the case's LabelZone; nil: UTC
 
+	// Spent has added what the expressions cost, also those of a decision that fails or lacks
+	// a fact; nil: nobody asks.
+	Spent *uint64
+
 	batch    int  // in place of Batch, for tests; 0: Batch
 	foresees bool // it is part of a forecast: nobody is reminded, and expressions may cost less
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"time"
 
 	"flowdrive/internal/clock"
@@ -17,6 +18,7 @@ import (
 const (
 	textSuspended = "Suspended"
 	textResumed   = "Resumed"
+	textCostly    = "The expressions of one event cost more than %d, taken together, so the case is suspended. Correct the route, then resume the case."
 )
 
 // suspension is the suspension that a step asks for.
@@ -70,6 +72,17 @@ func (d suspensions) suspend(date time.Time, entry LogEntry) {
 	entry.Text = textSuspended + until(date)
 	d.setLife(Suspended, entry)
 	d.relations().tellChildren(true)
+}
+
+// suspendCostly suspends the case if its expressions have used up what those of an event
+// may cost, and no person waits for the answer: its timers would have it do so again and
+// again.
+func (d suspensions) suspendCostly() {
+	if !d.sweeps || d.foresees || d.values.Cost < MaxCost || d.c.Life != Active {
+		return
+	}
+	d.add(LogEntry{Kind: LogError, Text: fmt.Sprintf(textCostly, MaxCost)})
+	d.suspend(time.Time{}, LogEntry{Actor: new(ActorTimer)})
 }
 
 // suspendLater notes that a step suspends the case. The pass does it before
