@@ -88,9 +88,13 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name 
 	stored.Name, stored.Modified = name, req.Now
 	stored.Version++
 	c.stored = *stored
-	c.warnings = e.warningsOf(c.compiled, c.warnings)
+	c.warnings = e.warningsOf(req.By, c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c))
-	stored.Brief = document.Form(access.BriefOf(c.compiled, req.By.ID))
+	author := identity.ID(0)
+	if info := e.rights.Route(stored.ID); info != nil {
+		author = info.By // who renames a route does not answer for what it does
+	}
+	stored.Brief = document.Form(access.BriefOf(c.compiled, author))
 	c.stored = *stored
 	if err := tx.Write().Routes().Put(stored); err != nil {
 		return err

@@ -73,15 +73,15 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 
 // warningsOf returns all warnings of a route, in the order of the document: those of
 // its document, and what only the server knows.
-func (e *Routes) warningsOf(r *route.Route, ofDocument []errs.Fault) []errs.Fault {
-	all := slices.Concat(ofDocument, e.unknownNames(r), e.reach.Warn(r.Reaches()))
+func (e *Routes) warningsOf(by identity.Principal, r *route.Route, ofDocument []errs.Fault) []errs.Fault {
+	all := slices.Concat(ofDocument, e.unknownNames(by, r), e.reach.Warn(r.Reaches()))
 	slices.SortStableFunc(all, func(a, b errs.Fault) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return all
 }
 
 // unknownNames warns of users, teams and routes that the route names and that do
-// not exist (yet).
-func (e *Routes) unknownNames(r *route.Route) (out []errs.Fault) {
+// not exist (yet). A route that by does not see does not exist for by.
+func (e *Routes) unknownNames(by identity.Principal, r *route.Route) (out []errs.Fault) {
 	warn := func(p route.Party, format string, args ...any) {
 		out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf(format, args...), Line: p.Line, Column: p.Column})
 	}
@@ -106,8 +106,14 @@ func (e *Routes) unknownNames(r *route.Route) (out []errs.Fault) {
 		}
 	}
 	for _, p := range r.Started() {
-		if e.rights.Named(p.Name) == nil && identity.Fold(p.Name) != identity.Fold(r.Name) {
+		if identity.Fold(p.Name) == identity.Fold(r.Name) {
+			continue
+		}
+		switch of := e.rights.Visible(by, p.Name); {
+		case of == nil:
 			warn(p, "there is no route %q yet", p.Name)
+		case !e.rights.MayHaveStarted(by, of):
+			warn(p, "you may not start %s, so this fails: ask an administrator of it for that right (access.start)", of.Name)
 		}
 	}
 	return out

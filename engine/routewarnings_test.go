@@ -53,14 +53,16 @@ actions:
 		w.form(out.Form).wants("warnings/0", fmt.Sprintf("%q", want[0]))
 	}
 
-	// Who may not see the other route is told nothing of it.
+	// Who may not see the other route is told what is told of one that is not there.
 	w.as("ann").mustPutRoute("hidden", "access: {start: [ann], read: [ann]}\n"+plainStates)
 	out := sam.mustPutRoute("curious", strings.Replace(doc, "told", "hidden", 1))
+	var told []string
 	for _, warning := range out.Warnings {
 		if strings.Contains(warning, "hidden") {
-			t.Error(warning)
+			told = append(told, warning)
 		}
 	}
+	same(t, "of a hidden route", strings.Join(told, "\n"), `14:25 /actions/finish/onFire/2/start/route: there is no route "hidden" yet`)
 
 	// Who was disabled since is told of at the next PUT.
 	w.as("admin").mustPutParty(identity.User, "ann", `{"disabled": true}`)

@@ -85,6 +85,13 @@ func (g *Rights) MayStart(by identity.Principal, r *Route) bool {
 	return by.InAny(Names(r.Access.Start))
 }
 
+// MayHaveStarted reports whether by may have cases of the route started by steps of a
+// route that by has stored: who may start them, and who could take that right by storing
+// the route.
+func (g *Rights) MayHaveStarted(by identity.Principal, r *Route) bool {
+	return g.MayStart(by, r) || g.Administers(by, r)
+}
+
 // SeesRoute reports whether the route exists for by.
 func (g *Rights) SeesRoute(by identity.Principal, r *Route) bool {
 	return by.Admin() || by.In(r.ContextID) || by.InAny(Names(r.Access.Read)) ||

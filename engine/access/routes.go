@@ -30,6 +30,10 @@ type Brief struct {
 	By       identity.ID  `json:"by,omitempty"`       // who stored it last; 0 if that is not known
 }
 
+// Author returns who stored the present version of the route; if that is not known, who
+// stored the first one.
+func (info *Route) Author() identity.ID { return cmp.Or(info.By, info.AuthorID) }
+
 // StartsChildren reports whether cases of the route start cases of another one as
 // children.
 func (info *Route) StartsChildren(name string) bool {

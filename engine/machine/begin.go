@@ -9,24 +9,38 @@ import (
 	"flowdrive/route"
 )
 
-// StartRight asks whether a context may start cases of a route.
-type StartRight struct{ Route, Context string }
+// StartRight asks whether a context may start cases of a route by a step of another
+// route: the author of that one needs the right, too.
+type StartRight struct {
+	Route, Context string
+	By             int64 // the id of the route with the step
+}
+
+// StartAnswer is the answer to a StartRight.
+type StartAnswer struct {
+	May     bool
+	Refused string // why not, if the context and the author see the route, and only the author's right is missing
+}
 
 // beginCase creates an independent case, which the manager starts later
 // (docs/contract/routes.md#starting-a-case). It has the same context and starter.
-// The context must have the right to start it.
+// The context and the author of this case's route must have the right to start it: who
+// writes a route must not act with the rights of those who start its cases.
 func (d stepRun) beginCase(s *route.NewCase) error {
 	def, err := d.definition(s.Route)
 	if err != nil {
 		return err
 	}
-	right := StartRight{s.Route, d.c.Context}
-	may, known := d.facts.Rights[right]
+	right := StartRight{s.Route, d.c.Context, d.c.RouteID}
+	answer, known := d.facts.Rights[right]
 	if !known {
 		d.need(Need{Right: right})
 		return errAbsent
 	}
-	if def == nil || !may {
+	if answer.Refused != "" {
+		return routeFault("%s", answer.Refused)
+	}
+	if def == nil || !answer.May {
 		return routeFault("there is no route %q that %s may start cases of", s.Route, d.c.Context)
 	}
 	if d.c.Links >= MaxLinks {
@@ -49,7 +63,7 @@ func (d stepRun) beginCase(s *route.NewCase) error {
 	if c.Roles, err = d.rolesOfNew(s, def, c); err != nil {
 		return err
 	}
-	started, err := d.relations().createCase(c, def)
+	started, err := d.relations().createCase(c, def, Create{By: d.c})
 	if err != nil {
 		return err
 	}

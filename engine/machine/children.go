@@ -270,7 +270,7 @@ func (d relations) createChild(b *childBatch, c *Case) error {
 	if b.action.Child.Inherit {
 		c.Xattrs = d.c.Xattrs
 	}
-	child, err := d.createCase(c, b.def)
+	child, err := d.createCase(c, b.def, Create{})
 	if err != nil {
 		return err
 	}
@@ -297,14 +297,14 @@ func (d relations) seed(def *Definition, title string) *Case {
 
 // createCase makes a queued case of its seed. If its route does not allow that, the
 // fault is in this case's route.
-func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
+func (d relations) createCase(c *Case, def *Definition, e Create) (*caseDecision, error) {
 	id, err := d.identity()
 	if err != nil {
 		return nil, err
 	}
 	c.ID, c.GUID, c.Origin = id.ID, id.GUID, d.c.Began()
 	child := &caseDecision{tree: d.tree, route: def.Route, c: c}
-	if err := child.beginning().create(Create{}); err != nil {
+	if err := child.beginning().create(e); err != nil {
 		if errs.Is(err, errs.Invalid) {
 			return nil, routeFault("a case of the route %q cannot be created: %v", def.Route.Name, err)
 		}

@@ -30,6 +30,7 @@ type (
 	Create struct {
 		Warnings []string // for the log: what the caller noticed, such as unknown labels
 		MayLack  bool     // if a required XATTR is missing, the case is a draft
+		By       *Case    // the case with the step that starts this one; nil: no step does
 	}
 
 	// Start performs the init action of a queued case.

@@ -38,7 +38,7 @@ type Facts struct {
 	Admins   map[int64][]string     // the parties that administer a route, by its id
 	Watchers map[int64][]string     // the users who watch a route, by its id
 	Routes   map[string]*Definition // by name; nil if there is none
-	Rights   map[StartRight]bool
+	Rights   map[StartRight]StartAnswer
 	New      []Identity             // for new cases
 	Full     string                 // why there are no more identities, as the reason of a fault; "" if there are
 	ChildIDs map[ChildQuery][]int64 // ids, ascending

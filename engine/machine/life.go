@@ -59,6 +59,9 @@ func (d beginning) create(e Create) error {
 	if c.IsDraft() {
 		entry.Text = textDrafted(Lacks(d.route, c.Xattrs))
 	}
+	if e.By != nil {
+		entry.Trigger, entry.Text = new(ByStep), fmt.Sprintf("%s by a step of %s, case %d", textCreated, e.By.RouteName, e.By.ID)
+	}
 	if c.Parent != 0 {
 		entry.Actor, entry.Trigger, entry.Text = nil, new(ByChild), fmt.Sprintf("%s by %s of case %d", textCreated, c.ParentAction, c.Parent)
 	}
