@@ -256,9 +256,16 @@ func TestOtherOrigins(t *testing.T) {
 		site, origin string
 		own          bool
 	}{
-		{"", "", true}, {"none", "", true}, {"same-origin", "http://example.com", true}, {"", "http://example.com", true},
-		{"same-site", "", false}, {"cross-site", "", false}, {"same-site", "http://other.example.com", false},
-		{"", "http://example.com:8080", false}, {"", "http://evil.example", false}, {"", "null", false},
+		{"", "", true},
+		{"none", "", true},
+		{"same-origin", "http://example.com", true},
+		{"", "http://example.com", true},
+		{"same-site", "", false},
+		{"cross-site", "", false},
+		{"same-site", "http://other.example.com", false},
+		{"", "http://example.com:8080", false},
+		{"", "http://evil.example", false},
+		{"", "null", false},
 	} {
 		for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "POST", "DELETE", "PROPFIND", "MOVE"} {
 			r := request(method, "/dav/a", "")
