@@ -250,6 +250,11 @@ func (c *caseChange) grows() bool {
 
 func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 	var err error
+	var log []byte
+	if len(c.log) > 0 {
+		log = machine.AppendLog(nil, c.log)
+	}
+	c.row.Logs = int64(len(log))
 	if c.holds != nil {
 		if err := c.holds(tx); err != nil {
 			return err
@@ -292,7 +297,7 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 		}
 	}
 	if len(c.log) > 0 {
-		if err := tx.Write().Cases().AppendLog(c.row.ID, c.log[0].Seq, machine.AppendLog(nil, c.log)); err != nil {
+		if err := tx.Write().Cases().AppendLog(c.row.ID, c.log[0].Seq, log); err != nil {
 			return err
 		}
 		if err := e.noteDone(tx, c); err != nil {

@@ -41,6 +41,8 @@ type Case struct {
 	Tasks     []TaskShare   // who may have tasks in it; nil if that has not changed
 	Had       []TaskShare   // who had; nil if that is not known
 	Linked    bool          // other cases have relations to it
+	LogBytes  int64         // of its log; a column
+	Logs      int64         // bytes that AppendLog adds to the log in the same unit; written only
 }
 
 // CaseFilter selects cases. Zero fields select all.

@@ -98,10 +98,7 @@ func (d stepRun) xattrsOfNew(s *route.NewCase) (dict label.Dict, err error) {
 			dict = dict.Remove(x.Key)
 		}
 	}
-	if len(dict) > maxXattrs {
-		return nil, routeFault("a case would have more than %d XATTRs", maxXattrs)
-	}
-	return dict, nil
+	return dict, checkDict(dict, d.c.Xattrs)
 }
 
 // rolesOfNew returns the players of a case that a step creates. Only those are

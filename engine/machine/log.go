@@ -1,18 +1,45 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
+
+// Bounds of the log of a case (docs/contract/drive.md#log).
+const (
+	// MaxLogText is how many bytes of the text of an entry are kept.
+	MaxLogText = 2 << 10
+	// MaxLog is how many entries the log has before the case goes on only by what people
+	// do, and the step log writes nothing any more.
+	MaxLog = 10_000
+)
+
+// textLogFull is what the last entry says before the log is full.
+var textLogFull = fmt.Sprintf("The log has %d entries: what the step log writes is left out from now on, and nothing happens by itself any more", MaxLog)
 
 // add appends an entry to the event's log, with the next number.
 func (d *caseDecision) add(entry LogEntry) {
 	d.c.LogSeq++
 	entry.Seq, entry.Time = d.c.LogSeq, d.now
+	entry.Text = errs.ClipBytes(entry.Text, MaxLogText)
 	d.log = append(d.log, entry)
+	if d.c.LogSeq == MaxLog {
+		d.add(LogEntry{Kind: LogWarning, Text: textLogFull})
+	}
+}
+
+// logFull reports whether the log is so long that nothing more happens in the case by
+// itself. What people do is logged all the same, so that they can end the case.
+func (d *caseDecision) logFull() bool { return d.sweeps && d.c.LogSeq > MaxLog }
+
+// errLogFull is the fault of what would have happened by itself.
+func errLogFull() error {
+	return routeFault("the log of the case has more than %d entries, so nothing happens in it by itself any more; end the case, and start another one", MaxLog)
 }
 
 // past returns what the log says of a performance, such as "Resolved".

@@ -546,7 +546,12 @@ func isComplete(s *route.State) bool {
 func (d *caseDecision) attempt(p performance) error {
 	before := d.savepoint()
 	d.faulted = ""
-	err := d.performances().perform(p)
+	var err error
+	if d.logFull() {
+		err = errLogFull()
+	} else {
+		err = d.performances().perform(p)
+	}
 	switch {
 	case errs.Is(err, errs.RouteFault):
 		d.rollBack(before)

@@ -58,6 +58,9 @@ func (d caseTimers) remindAgain(e *Enabled) {
 func (d caseTimers) remind(place int) {
 	e := &d.c.Enabled[place]
 	d.remindAgain(e)
+	if d.logFull() {
+		return
+	}
 	names := holders(d.c, d.status, &d.route.Actions[d.actions[place]], e)
 	if at := slices.Index(names, PartyAdmins); at >= 0 {
 		names[at] = "the administrators of the route"

@@ -19,6 +19,7 @@ const (
 	maxText    = 64 << 10 // a text or XATTR
 	maxTitle   = 1000
 	maxXattrs  = 1000
+	maxDict    = 1 << 20  // keys and values of all XATTRs, as in a document that a person sends
 	maxWritten = 16 << 20 // all messages of one event
 	maxNotices = 100      // warnings on a case
 )
@@ -309,10 +310,29 @@ func (d stepRun) set(settings []route.Setting) error {
 		if x := d.route.Xattr(s.Key); x != nil && !x.Fits(value) {
 			return routeFault("the XATTR %q must be %s, not %s", s.Key, x.Wants(), value.Kind)
 		}
+		had := d.c.Xattrs
 		d.change(Change{Key: s.Key, Value: value})
-		if len(d.c.Xattrs) > maxXattrs {
-			return routeFault("the case has more than %d XATTRs", maxXattrs)
+		if err := checkDict(d.c.Xattrs, had); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkDict returns an error if XATTRs have become more than a case may have. A case
+// that has too much already may get less.
+func checkDict(now, had label.Dict) error {
+	bytes := func(dict label.Dict) (n int) {
+		for i := range dict {
+			n += len(dict[i].Key) + len(dict[i].Value.Text)
+		}
+		return n
+	}
+	switch {
+	case len(now) > maxXattrs:
+		return routeFault("a case may have %d XATTRs at most", maxXattrs)
+	case bytes(now) > maxDict && bytes(now) > bytes(had):
+		return routeFault("the XATTRs of a case may have %d bytes at most together", maxDict)
 	}
 	return nil
 }
@@ -383,6 +403,9 @@ func (d stepRun) say(s *route.Step) error {
 		}
 	case !ok || text == "":
 	case s.Verb == route.StepLog:
+		if d.c.LogSeq > MaxLog {
+			return nil
+		}
 		d.changed = true
 		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: text})
 	case len(d.c.Warnings) < maxNotices:

@@ -61,11 +61,9 @@ func (d stepRun) searchText(s *route.TextSearch) error {
 	if err != nil {
 		return err
 	}
+	had := d.c.Xattrs
 	d.change(Change{Key: s.Set, Value: label.Value{Kind: document.Bool, Text: strconv.FormatBool(found)}})
-	if len(d.c.Xattrs) > maxXattrs {
-		return routeFault("the case has more than %d XATTRs", maxXattrs)
-	}
-	return nil
+	return checkDict(d.c.Xattrs, had)
 }
 
 func (d stepRun) search(key Search) (bool, error) {

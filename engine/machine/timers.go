@@ -218,6 +218,14 @@ func (d caseTimers) expire(at timerRef) error {
 		return nil
 	}
 	d.failures().handlerRuns(timerHandler(f.name, f.enablement))
+	if d.logFull() {
+		err := errLogFull()
+		d.failures().handlerFailed(timerHandler(f.name, f.enablement), LogEntry{
+			Kind: LogError, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
+			Text: fmt.Sprintf("The timer %s does nothing: %v", at.name, err),
+		}, err)
+		return nil
+	}
 	for i := range steps {
 		if err := d.handle(&f, steps, i); err != nil {
 			return err

@@ -32,6 +32,9 @@ var caseTable = table[store.Case]{"cases", "case", func(c *store.Case, to []colu
 		{"retires", full, millis{&c.Retires}},
 		{"archived", selected, number{(*int64)(&c.Archived)}},
 		{isLinked, selected, &c.Linked},
+		{"log_bytes", selected, &c.LogBytes},
+		{"log_bytes", inserted, &c.Logs},
+		{"log_bytes", updated, more{&c.Logs}},
 		{"form", full, &c.Form},
 		{"created", fixed, millis{&c.Created}},
 		{"modified", full, millis{&c.Modified}},
@@ -50,6 +53,13 @@ func (s startAt) value() any {
 	}
 	return at(s.c.Due)
 }
+
+// more is what a column becomes larger by.
+type more struct{ n *int64 }
+
+func (more) expression(place string) string { return `log_bytes + ` + place }
+
+func (m more) value() any { return *m.n }
 
 // accessIfKnown leaves what is there if the case was read without it.
 type accessIfKnown struct{ c *store.Case }

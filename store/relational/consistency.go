@@ -46,7 +46,7 @@ func consistencyRules() []struct{ what, query string } {
 				UNION ALL SELECT author_id, -size FROM messages WHERE author_id <> 0
 				UNION ALL SELECT author_id, -size FROM scratch
 				UNION ALL SELECT author_id, -length(source) FROM history
-				UNION ALL SELECT starter_id, -((octet_length(form) + octet_length(marking)) / 4096 * 4096) FROM cases
+				UNION ALL SELECT starter_id, -((octet_length(form) + octet_length(marking) + log_bytes) / 4096 * 4096) FROM cases
 				UNION ALL SELECT author_id, -(octet_length(form) / 4096 * 4096) FROM entries
 				UNION ALL SELECT author_id, -((octet_length(source) + octet_length(form)) / 4096 * 4096) FROM route_versions WHERE author_id <> 0
 			) AS parts GROUP BY author_id HAVING sum(n) <> 0`},
