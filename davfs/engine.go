@@ -106,8 +106,8 @@ type Cases interface {
 	PatchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []engine.XattrChange) error
 	MoveOnBoard(ctx context.Context, req engine.Request, move engine.BoardMove) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
-	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
-	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
+	CaseLog(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.Resource, error)     // Form is log.json
+	CaseLogText(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.Resource, error) // Form is log.txt
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error)
 	Outbox(ctx context.Context, by identity.Principal, id int64) ([]engine.Resource, error)
 	Delivery(ctx context.Context, by identity.Principal, id int64, name string) (*engine.Resource, error)

@@ -303,14 +303,20 @@ func (b caseBrief) result() string {
 // each.
 func (n caseFolder) log() formFile {
 	return formFile{n.scope, "log.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-		return n.engine.Cases.CaseLog(ctx, n.by, n.id)
+		return n.engine.Cases.CaseLog(ctx, n.by, n.id, n.logRoom(ctx))
 	}}
 }
 
 func (n caseFolder) logText() formFile {
 	return formFile{n.scope, "log.txt", typeText, func(ctx context.Context) (*engine.Resource, error) {
-		return n.engine.Cases.CaseLogText(ctx, n.by, n.id)
+		return n.engine.Cases.CaseLogText(ctx, n.by, n.id, n.logRoom(ctx))
 	}}
+}
+
+// logRoom has the request hold what a log takes, with what a stream or the members of a
+// folder do.
+func (s *scope) logRoom(ctx context.Context) engine.LogRoom {
+	return func(bytes int64) error { return s.hold(ctx, streamWeight+bytes) }
 }
 
 // casePath returns the segments of a case's folder, with what follows.

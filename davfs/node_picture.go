@@ -12,7 +12,7 @@ import (
 // Pictures are those of routes and cases (docs/contract/drive.md#pictures).
 type Pictures interface {
 	OfRoute(ctx context.Context, by identity.Principal, name string, version int64) (*engine.Drawn, error)
-	OfCase(ctx context.Context, by identity.Principal, id int64) (*engine.Drawn, error)
+	OfCase(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.Drawn, error)
 }
 
 // pictureName is the name of a picture in the folder of a route or a case, without
@@ -79,7 +79,7 @@ func (s *scope) pictures(ctx context.Context, load func(ctx context.Context) (*e
 
 // drawn loads the picture of a case.
 func (n caseFolder) drawn(ctx context.Context) (*engine.Drawn, error) {
-	return n.engine.Pictures.OfCase(ctx, n.by, n.id)
+	return n.engine.Pictures.OfCase(ctx, n.by, n.id, n.logRoom(ctx))
 }
 
 // drawn loads the picture of a route as it is.

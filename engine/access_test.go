@@ -25,8 +25,8 @@ func (w *world) lookups(ctx context.Context, entry, route string, id int64) map[
 		"texts":       func(by identity.Principal) error { return try(w.Pictures.VersionTexts(ctx, by, route, 1)).err },
 		"picture":     func(by identity.Principal) error { return try(w.Pictures.OfRoute(ctx, by, route, 0)).err },
 		"case":        func(by identity.Principal) error { return try(w.Cases.Case(ctx, by, engine.Ref{CaseID: id})).err },
-		"log.json":    func(by identity.Principal) error { return try(w.Cases.CaseLog(ctx, by, id)).err },
-		"log.txt":     func(by identity.Principal) error { return try(w.Cases.CaseLogText(ctx, by, id)).err },
+		"log.json":    func(by identity.Principal) error { return try(w.Cases.CaseLog(ctx, by, id, nil)).err },
+		"log.txt":     func(by identity.Principal) error { return try(w.Cases.CaseLogText(ctx, by, id, nil)).err },
 		"messages":    func(by identity.Principal) error { return try(w.Cases.Messages(ctx, by, id)).err },
 		"input": func(by identity.Principal) error {
 			return try(w.Cases.Message(ctx, by, id, store.UUID{}, engine.OwnInput)).err

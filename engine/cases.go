@@ -387,43 +387,80 @@ func caseVersion(h *loadedCase, ref Ref) Version {
 	return v
 }
 
+// LogRoom makes sure that there is room in memory for so many bytes, before the log of a
+// case is read: it may have very many.
+type LogRoom func(bytes int64) error
+
+// logWeight is how many bytes a log takes in memory for each byte of it that is stored: as
+// it is read and put together, and the copies that are made on the way out.
+const logWeight = 4
+
+// smallLog is how many bytes a log has that is not worth asking for.
+const smallLog = 64 << 10
+
+// roomForLog makes sure of room for the log of a case.
+func (room LogRoom) roomForLog(row *store.Case) error {
+	if room == nil || row.LogBytes < smallLog {
+		return nil
+	}
+	return room(logWeight * row.LogBytes)
+}
+
 // CaseLog returns the log of a case as JSON, oldest entry first. Errors:
 // errs.NotFound if by may not see the case.
-func (e *Cases) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
-	return e.caseLog(ctx, by, id, "log.json", func(log []byte) ([]byte, error) { return append(log, '\n'), nil })
+func (e *Cases) CaseLog(ctx context.Context, by identity.Principal, id int64, room LogRoom) (*Resource, error) {
+	return e.caseLog(ctx, by, Ref{CaseID: id}, room, logForm{"log.json", func(log []byte) ([]byte, error) { return append(log, '\n'), nil }})
+}
+
+// logForm is a form in which a log is shown.
+type logForm struct {
+	name   string
+	render func(log []byte) ([]byte, error)
 }
 
 // CaseLogText returns the log of a case as text, a line an entry. Errors:
 // errs.NotFound if by may not see the case.
-func (e *Cases) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
-	return e.caseLog(ctx, by, id, "log.txt", func(log []byte) ([]byte, error) {
+func (e *Cases) CaseLogText(ctx context.Context, by identity.Principal, id int64, room LogRoom) (*Resource, error) {
+	return e.caseLog(ctx, by, Ref{CaseID: id}, room, logForm{"log.txt", func(log []byte) ([]byte, error) {
 		var entries []machine.LogEntry
 		if err := json.Unmarshal(log, &entries); err != nil {
 			return nil, errs.Wrap(fmt.Sprintf("read the log of case %d", id), err)
 		}
 		return machine.LogText(entries), nil
-	})
+	}})
 }
 
-func (e *Cases) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
-	var row *store.Case
-	var log []byte
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		if row, _, err = e.findCase(r, by, Ref{CaseID: id}); err != nil {
-			return err
+// weighed returns a case for whose log there is room. No snapshot is kept while it is
+// waited for.
+func (room LogRoom) weighed(ctx context.Context, e *base, by identity.Principal, ref Ref) (row *store.Case, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		if row, _, err = e.findCase(r, by, ref); err == nil && row == nil {
+			err = change.Absent("case")
 		}
-		if row == nil {
-			return change.Absent("case")
-		}
-		log, err = r.Cases().Log(id)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	form, err := render(log)
+	return row, room.roomForLog(row)
+}
+
+func (e *Cases) caseLog(ctx context.Context, by identity.Principal, ref Ref, room LogRoom, as logForm) (*Resource, error) {
+	row, err := room.weighed(ctx, e.base, by, ref)
 	if err != nil {
 		return nil, err
 	}
-	return &Resource{Name: name, Form: form, FormETag: change.SourceETag(form), Created: row.Created, Modified: row.Modified}, nil
+	var log []byte
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		log, err = r.Cases().Log(row.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	form, err := as.render(log)
+	if err != nil {
+		return nil, err
+	}
+	return &Resource{Name: as.name, Form: form, FormETag: change.SourceETag(form), Created: row.Created, Modified: row.Modified}, nil
 }

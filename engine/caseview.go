@@ -97,7 +97,10 @@ const mostShownChildren = 20
 
 // CaseDetail returns a case with its log, its messages and its newest children. Errors:
 // errs.NotFound if by may not see it.
-func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64) (*CaseDetail, error) {
+func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64, room LogRoom) (*CaseDetail, error) {
+	if _, err := room.weighed(ctx, e.base, by, Ref{CaseID: id}); err != nil {
+		return nil, err
+	}
 	var out *CaseDetail
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})

@@ -136,7 +136,7 @@ func TestDeputySees(t *testing.T) {
 	if !w.as("bob").sees(byName) || !w.as("bob").sees(started) {
 		t.Error("bob no longer sees what is his")
 	}
-	_, err := w.Cases.CaseLog(t.Context(), eve.by(), byTeam)
+	_, err := w.Cases.CaseLog(t.Context(), eve.by(), byTeam, nil)
 	if err != nil {
 		t.Error(err)
 	}
@@ -189,7 +189,7 @@ func TestDeputyPerforms(t *testing.T) {
 		t.Error(err)
 	}
 	eve.mustPerform(id, "answer")
-	res := try(w.Cases.CaseLog(t.Context(), sam.by(), id)).must(w, "GET of the log")
+	res := try(w.Cases.CaseLog(t.Context(), sam.by(), id, nil)).must(w, "GET of the log")
 	log := w.form(res.Form)
 	found := false
 	for i := range log.node.Items {

@@ -154,7 +154,7 @@ actions:
 	if !slices.Contains(told, "sam@example.org: Refused: Xmas") {
 		t.Errorf("told: %q", told)
 	}
-	if text := string(try(w.Cases.CaseLogText(t.Context(), w.as("sam").by(), id)).must(w, "log").Form); !strings.Contains(text, "On error of count") {
+	if text := string(try(w.Cases.CaseLogText(t.Context(), w.as("sam").by(), id, nil)).must(w, "log").Form); !strings.Contains(text, "On error of count") {
 		t.Errorf("log.txt:\n%s", text)
 	}
 	for _, line := range w.as("admin").messages(id) {

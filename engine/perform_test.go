@@ -26,10 +26,10 @@ func TestPerform(t *testing.T) {
 	out := try(ann.perform(id, "answer", `{"do": "perform", "comment": "42"}`)).must(w, "answer")
 	same(t, "outcome", fmt.Sprint(out.CaseID, out.Life, out.Status, out.LogSeq, out.Changed), fmt.Sprint(id, "active", "answered", 3, true))
 	sam.caseForm(id).wants("status", `"answered"`, "enabledActions", `["close","note","audit"]`)
-	log := w.form(try(w.Cases.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), sam.by(), id, nil)).must(w, "log").Form)
 	log.wants("2/kind", `"action"`, "2/action", `"answer"`, "2/actor", `"ann"`, "2/from", `"open"`, "2/to", `"answered"`,
 		"2/comment", `"42"`, "2/trigger", `"user"`, "2/text", `"Answered"`, "2/seq", "3", "3", "absent")
-	text := string(try(w.Cases.CaseLogText(t.Context(), sam.by(), id)).must(w, "log").Form)
+	text := string(try(w.Cases.CaseLogText(t.Context(), sam.by(), id, nil)).must(w, "log").Form)
 	if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.Contains(lines[2], "ann Answered (open → answered): 42") {
 		t.Errorf("log.txt:\n%s", text)
 	}
@@ -295,7 +295,7 @@ func TestPerformTogether(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	log := w.form(try(w.Cases.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), w.as("sam").by(), id, nil)).must(w, "log").Form)
 	same(t, "entries of the log", len(log.node.Items), 2+4*each)
 	for i := range log.node.Items {
 		log.wants(fmt.Sprint(i)+"/seq", fmt.Sprint(i+1))

@@ -78,7 +78,10 @@ func (e *Pictures) version(r store.Reader, info *access.Route, version int64) (*
 
 // OfCase returns the picture of a case's route with the marks of the case. Errors:
 // errs.NotFound if by may not see the case.
-func (e *Pictures) OfCase(ctx context.Context, by identity.Principal, id int64) (*Drawn, error) {
+func (e *Pictures) OfCase(ctx context.Context, by identity.Principal, id int64, room LogRoom) (*Drawn, error) {
+	if _, err := room.weighed(ctx, e.base, by, Ref{CaseID: id}); err != nil {
+		return nil, err
+	}
 	var h *loadedCase
 	var stored []byte
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {

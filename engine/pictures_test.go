@@ -28,7 +28,7 @@ func TestPictureOfACase(t *testing.T) {
 	id := ann.startCase(`{"route": "drawn"}`)
 	marks := func(want string) string {
 		t.Helper()
-		d := try(w.Pictures.OfCase(t.Context(), ann.by(), id)).must(w, "the picture")
+		d := try(w.Pictures.OfCase(t.Context(), ann.by(), id, nil)).must(w, "the picture")
 		if d.Marks.Text != want {
 			t.Errorf("it says %q, want %q", d.Marks.Text, want)
 		}
@@ -43,7 +43,7 @@ func TestPictureOfACase(t *testing.T) {
 	ann.mustPerform(id, "end")
 	svg = marks("The case has ended in Done. It went: ask to Asked, Grant to Granted, End to Done.")
 	same(t, "the end", strings.Count(svg, `"node complete reached"`), 1)
-	table := try(w.Pictures.OfCase(t.Context(), ann.by(), id)).must(w, "the table")
+	table := try(w.Pictures.OfCase(t.Context(), ann.by(), id, nil)).must(w, "the table")
 	if text := string(table.Picture.Text(table.Marks)); !strings.Contains(text, "Asked     Grant    r              Granted (yes), Done (no)   1") {
 		t.Errorf("the table:\n%s", text)
 	}
@@ -52,7 +52,7 @@ func TestPictureOfACase(t *testing.T) {
 	if of.Marks != nil {
 		t.Error("the picture of a route has marks")
 	}
-	w.refused(try(w.Pictures.OfCase(t.Context(), w.as("bob").by(), id)).err, errs.NotFound)
+	w.refused(try(w.Pictures.OfCase(t.Context(), w.as("bob").by(), id, nil)).err, errs.NotFound)
 	w.refused(try(w.Pictures.OfRoute(t.Context(), ann.by(), "drawn", 2)).err, errs.NotFound)
 	w.refused(try(w.Pictures.OfRoute(t.Context(), ann.by(), "none", 0)).err, errs.NotFound)
 }
@@ -73,7 +73,7 @@ actions:
 `)
 	id := ann.startCase(`{"route": "steps"}`)
 	ann.mustPerform(id, "one")
-	d := try(w.Pictures.OfCase(t.Context(), ann.by(), id)).must(w, "the picture")
+	d := try(w.Pictures.OfCase(t.Context(), ann.by(), id, nil)).must(w, "the picture")
 	same(t, "in words", d.Marks.Text, "Performed: one. Possible: two.")
 	svg := string(d.Picture.SVG(diagram.Options{Marks: d.Marks}))
 	for class, want := range map[string]int{`"node task been"`: 1, `"node task"`: 1, `"node final dim"`: 1, `edge can"><path`: 1} {

@@ -74,7 +74,7 @@ func TestTaskShowsWhatPeopleDoWithIt(t *testing.T) {
 	w.as("eve").mustDo(id, "refuse", "perform")
 	sam.caseForm(id).wants("state", `"completed"`)
 
-	log := w.form(try(w.Cases.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), sam.by(), id, nil)).must(w, "log").Form)
 	log.wants("2/kind", `"task"`, "2/action", `"refuse"`, "2/actor", `"ann"`, "2/comment", `"mine"`, "2/trigger", `"user"`,
 		"2/text", `"Accepted refuse, which withdrew answer"`, "3/text", `"Released refuse"`, "4/text", `"Rejected refuse"`, "5/text", `"Delegated refuse to eve"`)
 }
@@ -164,7 +164,7 @@ func TestDoAsDeputy(t *testing.T) {
 	w.as("bob").taskForm(id, "check").wants("acceptedBy", `"eve"`)
 	w.as("bob").mustDo(id, "check", "release")
 	w.as("eve").mustDo(id, "check", "perform")
-	log := w.form(try(w.Cases.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), w.as("sam").by(), id, nil)).must(w, "log").Form)
 	log.wants("2/actor", `"eve"`, "2/onBehalfOf", `"bob"`, "3/actor", `"bob"`, "3/onBehalfOf", "null", "4/actor", `"eve"`, "4/onBehalfOf", `"bob"`)
 }
 

@@ -218,7 +218,7 @@ func (u user) mustPutParty(kind identity.Kind, name, doc string, options ...opti
 // logTexts returns what the log of a case says, "kind: text" each.
 func (u user) logTexts(id int64) []string {
 	u.Helper()
-	res := try(u.Cases.CaseLog(u.Context(), u.by(), id)).must(u.world, "GET of the log")
+	res := try(u.Cases.CaseLog(u.Context(), u.by(), id, nil)).must(u.world, "GET of the log")
 	log := u.form(res.Form)
 	var out []string
 	for i := range log.node.Items {

@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 )
 
@@ -123,5 +124,45 @@ func TestArrivingBytesCount(t *testing.T) {
 	w.kind("the first", <-ended, "")
 	if used := sam.used(); used != quota {
 		t.Errorf("%d bytes are used", used)
+	}
+}
+
+// TestLogsAreWeighed: a long log counts against the quota of its starter, and is read only if
+// there is room for it.
+func TestLogsAreWeighed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	step := `{log: "$__XATTR_text__;"}`
+	sam.mustPutRoute("talk", "states: {open: {type: start}}\nroles: {all: {assign: [everyone]}}\nxattrs: {text: {type: string}}\n"+
+		"actions:\n  begin: {trigger: init, to: open, onFire: ["+strings.Repeat(step+", ", 99)+step+"]}\n")
+	before := sam.used()
+	n := sam.startCase(`{"route": "talk", "xattrDict": {"text": "` + strings.Repeat("x", 60_000) + `"}}`)
+	if used := sam.used() - before; used < 100*machine.MaxLogText || used > 100*machine.MaxLogText+400_000 {
+		t.Errorf("a case whose log has 100 long entries counts %d bytes", used)
+	}
+	asked := int64(0)
+	room := func(bytes int64) error { asked = bytes; return nil }
+	none := func(int64) error { return errs.New(errs.Unavailable, "no room") }
+	for name, read := range map[string]func(room engine.LogRoom) error{
+		"log.json": func(room engine.LogRoom) error { _, err := w.Cases.CaseLog(t.Context(), sam.by(), n, room); return err },
+		"log.txt": func(room engine.LogRoom) error {
+			_, err := w.Cases.CaseLogText(t.Context(), sam.by(), n, room)
+			return err
+		},
+		"the page": func(room engine.LogRoom) error {
+			_, err := w.Cases.CaseDetail(t.Context(), sam.by(), n, room)
+			return err
+		},
+		"the picture": func(room engine.LogRoom) error {
+			_, err := w.Pictures.OfCase(t.Context(), sam.by(), n, room)
+			return err
+		},
+	} {
+		asked = 0
+		if err := read(room); err != nil || asked < 4*100*machine.MaxLogText {
+			t.Errorf("%s: asks for %d bytes, %v", name, asked, err)
+		}
+		w.kind(name+" without room", read(none), errs.Unavailable)
 	}
 }

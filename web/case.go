@@ -135,7 +135,7 @@ func drawCase(x *visit) error {
 	if log := x.query.Get("log"); log != "" && log != "decisions" {
 		return errs.New(errs.BadParameter, "log can be decisions, not %q.", log)
 	}
-	d, err := x.Queries.CaseDetail(x.r.Context(), x.by, id)
+	d, err := x.Queries.CaseDetail(x.r.Context(), x.by, id, x.logRoom)
 	if err != nil {
 		return err
 	}

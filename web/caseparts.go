@@ -33,6 +33,10 @@ type logLine struct {
 // logRows is how many lines of the log a page has.
 const logRows = 50
 
+// logRoom has the request hold what the page of a case makes of its log: as it is read, and
+// its entries.
+func (x *visit) logRoom(bytes int64) error { return x.Weigh(x.r.Context(), 2*bytes) }
+
 // logOf adds the newest lines of the log.
 func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 	decisions := x.query.Get("log") == "decisions"

@@ -149,8 +149,8 @@ func (q queries) CaseViews(ctx context.Context, by identity.Principal, ids []int
 }
 
 // CaseDetail implements CaseQueries.
-func (q queries) CaseDetail(ctx context.Context, by identity.Principal, id int64) (*engine.CaseDetail, error) {
-	return q.engine.Cases.CaseDetail(ctx, by, id)
+func (q queries) CaseDetail(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.CaseDetail, error) {
+	return q.engine.Cases.CaseDetail(ctx, by, id, room)
 }
 
 // NewestCases implements CaseQueries.
@@ -167,6 +167,6 @@ func (q queries) LifeCounts(ctx context.Context, by identity.Principal) (counts 
 func (q queries) RouteNames(by identity.Principal) []string { return q.engine.Cases.RouteNames(by) }
 
 // CasePicture implements CaseQueries.
-func (q queries) CasePicture(ctx context.Context, by identity.Principal, id int64) (*engine.Drawn, error) {
-	return q.engine.Pictures.OfCase(ctx, by, id)
+func (q queries) CasePicture(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.Drawn, error) {
+	return q.engine.Pictures.OfCase(ctx, by, id, room)
 }

@@ -8,7 +8,7 @@ import (
 
 // pictureOf adds the picture of the route with the way that the case took.
 func (x *visit) pictureOf(v *caseView) error {
-	drawn, err := x.Queries.CasePicture(x.r.Context(), x.by, v.ID)
+	drawn, err := x.Queries.CasePicture(x.r.Context(), x.by, v.ID, x.logRoom)
 	if err != nil {
 		return err
 	}

@@ -58,9 +58,9 @@ type CaseQueries interface {
 	// CaseViews returns those of the cases that by sees, in the order of the ids.
 	CaseViews(ctx context.Context, by identity.Principal, ids []int64) ([]*engine.CaseView, error)
 	// CaseDetail returns a case with what belongs to it.
-	CaseDetail(ctx context.Context, by identity.Principal, id int64) (*engine.CaseDetail, error)
+	CaseDetail(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.CaseDetail, error)
 	// CasePicture returns the picture of a case.
-	CasePicture(ctx context.Context, by identity.Principal, id int64) (*engine.Drawn, error)
+	CasePicture(ctx context.Context, by identity.Principal, id int64, room engine.LogRoom) (*engine.Drawn, error)
 	// NewestCases returns the cases that by sees, the newest first.
 	NewestCases(ctx context.Context, by identity.Principal, q engine.NewestQuery) (*engine.NewestPage, error)
 	// LifeCounts counts by life the newest cases that by may see; all says that there

@@ -155,7 +155,7 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-) STRICT;
+, log_bytes INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE case_access (
 	party_id INTEGER NOT NULL REFERENCES parties (id),
@@ -544,19 +544,20 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 04:34:07');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-26 06:11:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-26 06:11:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-26 06:11:47');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-26 10:30:43');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 04:34:07');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-26 06:11:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-26 06:11:47');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-26 10:30:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-26 10:30:43');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 04:34:07');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 04:34:07');
@@ -587,9 +588,9 @@ INSERT INTO entries (seq, uuid, context_id, author_id, route_id, type, definitio
 
 INSERT INTO occurrences (entry, instant, context_id, outcome, reason, case_id, fired_at) VALUES (X'00000000000000000000000000000001', 1352462400000, 1, 'skipped', 'paused', NULL, 1352462400000);
 
-INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, due, start_at, parent_id, parent_row, entry, waits, grp, busy, archived, retires, named, access, created, modified, marking, form) VALUES (5, 4, 1, 1, 'active', 'open', 200, 1, 1, 1352462400000, NULL, NULL, NULL, X'00000000000000000000000000000001', 0, '', 0, NULL, NULL, 1, '[1]', 1352462400000, 1352462400000, X'7B226C223A22717565756564227D', X'7B227374617465223A22717565756564227D');
-INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, due, start_at, parent_id, parent_row, entry, waits, grp, busy, archived, retires, named, access, created, modified, marking, form) VALUES (6, 4, 2, 2, 'queued', '', 200, 1, 1, NULL, NULL, 5, 3, NULL, 1, 'g', 1, NULL, NULL, 0, '[2]', 1352462400000, 1352462400000, X'7B226C223A22717565756564227D', X'7B227374617465223A22717565756564227D');
-INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, due, start_at, parent_id, parent_row, entry, waits, grp, busy, archived, retires, named, access, created, modified, marking, form) VALUES (7, 4, 1, 1, 'completed', '', 200, 1, 1, NULL, NULL, NULL, NULL, NULL, 0, '', 0, 201211, 1352462400000, 0, '[1]', 1352462400000, 1352462400000, X'7B226C223A22717565756564227D', X'7B227374617465223A22717565756564227D');
+INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, due, start_at, parent_id, parent_row, entry, waits, grp, busy, archived, retires, named, access, created, modified, marking, form, log_bytes) VALUES (5, 4, 1, 1, 'active', 'open', 200, 1, 1, 1352462400000, NULL, NULL, NULL, X'00000000000000000000000000000001', 0, '', 0, NULL, NULL, 1, '[1]', 1352462400000, 1352462400000, X'7B226C223A22717565756564227D', X'7B227374617465223A22717565756564227D', 18);
+INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, due, start_at, parent_id, parent_row, entry, waits, grp, busy, archived, retires, named, access, created, modified, marking, form, log_bytes) VALUES (6, 4, 2, 2, 'queued', '', 200, 1, 1, NULL, NULL, 5, 3, NULL, 1, 'g', 1, NULL, NULL, 0, '[2]', 1352462400000, 1352462400000, X'7B226C223A22717565756564227D', X'7B227374617465223A22717565756564227D', 0);
+INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, due, start_at, parent_id, parent_row, entry, waits, grp, busy, archived, retires, named, access, created, modified, marking, form, log_bytes) VALUES (7, 4, 1, 1, 'completed', '', 200, 1, 1, NULL, NULL, NULL, NULL, NULL, 0, '', 0, 201211, 1352462400000, 0, '[1]', 1352462400000, 1352462400000, X'7B226C223A22717565756564227D', X'7B227374617465223A22717565756564227D', 0);
 
 INSERT INTO case_access (party_id, case_id) VALUES (1, 5);
 INSERT INTO case_access (party_id, case_id) VALUES (2, 6);
@@ -864,24 +865,6 @@ CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND co
 CREATE INDEX versions_by_name ON versions (context_id, folder, name);
 CREATE INDEX versions_by_age ON versions (replaced);
 CREATE INDEX versions_by_owner ON versions (owner_id, replaced);
-CREATE TRIGGER cases_weighed AFTER INSERT ON cases WHEN octet_length(new.form) + octet_length(new.marking) >= 4096 BEGIN
-	INSERT INTO stored_bytes (author_id, n)
-		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
-		ON CONFLICT DO UPDATE SET n = n + excluded.n;
-END;
-CREATE TRIGGER cases_reweighed AFTER UPDATE OF form, marking, starter_id ON cases
-	WHEN (octet_length(old.form) + octet_length(old.marking)) / 4096 <> (octet_length(new.form) + octet_length(new.marking)) / 4096
-		OR old.starter_id <> new.starter_id BEGIN
-	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
-		WHERE author_id = old.starter_id;
-	INSERT INTO stored_bytes (author_id, n)
-		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
-		ON CONFLICT DO UPDATE SET n = n + excluded.n;
-END;
-CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN octet_length(old.form) + octet_length(old.marking) >= 4096 BEGIN
-	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
-		WHERE author_id = old.starter_id;
-END;
 CREATE TRIGGER entries_weighed AFTER INSERT ON entries WHEN octet_length(new.form) >= 4096 BEGIN
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, octet_length(new.form) / 4096 * 4096)
 		ON CONFLICT DO UPDATE SET n = n + excluded.n;
@@ -933,3 +916,16 @@ CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS N
 CREATE UNIQUE INDEX troubles_of_hook ON troubles (hook, name) WHERE hook IS NOT NULL;
 CREATE UNIQUE INDEX troubles_of_hold ON troubles (hold, name) WHERE hold IS NOT NULL;
 CREATE INDEX troubles_by_due ON troubles (due);
+CREATE TRIGGER cases_weighed AFTER INSERT ON cases WHEN (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 > 0 BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER cases_reweighed AFTER UPDATE OF form, marking, starter_id, log_bytes ON cases
+	WHEN (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 <> (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 OR old.starter_id <> new.starter_id BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 > 0 BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
+END;
