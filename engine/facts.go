@@ -45,13 +45,22 @@ type lookup struct {
 	cases    []readCase
 }
 
+// mostAttempted is what the expressions of all attempts at one decision may cost that lack
+// facts: each begins from the start.
+const mostAttempted = 2 * machine.MaxCost
+
 // decide asks the core for a decision and looks up facts until it has one.
 func (e *decider) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
 	in.Facts.New = e.givenUp.Take(a)
 	in.LabelZone = e.zoneNamed(in.Case.LabelZone)
+	if in.Spent == nil {
+		in.Spent = new(uint64)
+	}
+	before := *in.Spent
 	for range rounds {
+		in.Exhausted = *in.Spent-before > mostAttempted
 		out, needs, err := machine.Decide(in)
 		if err != nil || len(needs) == 0 {
 			return out, err

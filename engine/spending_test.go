@@ -91,6 +91,21 @@ func TestCostlyCaseIsSuspended(t *testing.T) {
 	w.as("sam").caseForm(id).wants("state", `"completed"`)
 }
 
+// TestAttemptsAreBounded: a decision that finds out message by message what it needs to know
+// begins from the start each time; all that together is bounded as well.
+func TestAttemptsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	route := strings.ReplaceAll(costlyRoute(40), "[1,2,3,4,5,6,7,8,9,10].all(c", "[1,2,3].all(c")
+	for i := range 40 {
+		route = strings.Replace(route, fmt.Sprintf("> %d)))", -i), fmt.Sprintf("> %d))) && has(message.m%d)", -i, i), 1)
+	}
+	w.as("admin").mustPutRoute("costly", route)
+	id := w.as("sam").startCase(`{"route": "costly"}`)
+	w.advance(time.Hour)
+	w.as("sam").caseForm(id).wants("state", `"suspended"`)
+}
+
 // TestDisablingGoesInParts: the cases of a disabled user follow in units, between which
 // others write.
 func TestDisablingGoesInParts(t *testing.T) {

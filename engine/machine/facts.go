@@ -21,6 +21,9 @@ type Input struct {
 	// Spent has added what the expressions cost, also those of a decision that fails or lacks
 	// a fact; nil: nobody asks.
 	Spent *uint64
+	// Exhausted says that earlier attempts at the decision, which lacked facts, have used up
+	// what its expressions may cost: those of this one fail.
+	Exhausted bool
 
 	batch    int  // in place of Batch, for tests; 0: Batch
 	foresees bool // it is part of a forecast: nobody is reminded, and expressions may cost less

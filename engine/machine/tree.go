@@ -52,7 +52,11 @@ type treeMessage interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// With a monotonic reading or a zone, equal instants would not be equal values.
-	return &tree{now: in.Now.UTC().Round(0), zone: in.Zone, labels: in.LabelZone, facts: in.Facts, batch: cmp.Or(in.batch, Batch), foresees: in.foresees}
+	t := &tree{now: in.Now.UTC().Round(0), zone: in.Zone, labels: in.LabelZone, facts: in.Facts, batch: cmp.Or(in.batch, Batch), foresees: in.foresees}
+	if in.Exhausted {
+		t.values.Cost = MaxCost
+	}
+	return t
 }
 
 // need notes that a fact is absent.
