@@ -76,11 +76,16 @@ func numbered(all []Resource, f Filter) []Resource {
 	return all
 }
 
+// endOfDay returns when the user's day ends.
+func (e *Worklists) endOfDay(by identity.Principal) time.Time {
+	year, month, day := e.Clock.Now().In(e.zoneOf(by)).Date()
+	return time.Date(year, month, day+1, 0, 0, 0, 0, e.zoneOf(by))
+}
+
 // today returns the user's tasks that are to be accepted or performed by the end of
 // the user's day, in order of time; what is overdue comes first.
 func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
-	year, month, day := e.Clock.Now().In(e.zoneOf(by)).Date()
-	until := time.Date(year, month, day+1, 0, 0, 0, 0, e.zoneOf(by))
+	until := e.endOfDay(by)
 	whole := f
 	whole.After, whole.Limit = 0, 0
 	var out []Resource

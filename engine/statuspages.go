@@ -103,14 +103,10 @@ func (l *statusLook) week(ctx context.Context) (statusPage, error) {
 // overview returns how things stand for the user.
 func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
 	o := &status.Overview{Zone: l.zone, User: string(l.by.Name), Sandbox: l.sandbox, Cases: map[machine.Life]int{}}
-	for list, n := range map[Worklist]*int{WorklistOffered: &o.Offered, WorklistAccepted: &o.Accepted, WorklistToday: &o.Today} {
-		tasks, err := l.worklists.Worklist(ctx, l.by, list, Filter{})
-		if err != nil {
-			return nil, err
-		}
-		*n = len(tasks)
+	err := l.countTasks(ctx, o)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if o.Late, err = l.late(ctx); err != nil {
 		return nil, err
 	}
@@ -122,6 +118,28 @@ func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
 		o.Cases[machine.Life(cases[i].State)]++
 	}
 	return o, l.overviewEntries(ctx, o)
+}
+
+// countTasks counts the tasks on the user's worklists. It renders none of them: there may be
+// thousands.
+func (l *statusLook) countTasks(ctx context.Context, o *status.Overview) error {
+	cases, err := l.worklists.TaskCases(ctx, l.by)
+	until := l.worklists.endOfDay(l.by)
+	for _, c := range cases {
+		for i := range c.Tasks {
+			t := &c.Tasks[i]
+			if t.Lists&machine.OnOffered != 0 {
+				o.Offered++
+			}
+			if t.Lists&machine.OnAccepted != 0 {
+				o.Accepted++
+			}
+			if t.Lists&WorklistToday.list() != 0 && !t.Due.IsZero() && t.Due.Before(until) {
+				o.Today++
+			}
+		}
+	}
+	return err
 }
 
 // mostOverviewEntries is up to how many entries of all users an administrator is told of.
