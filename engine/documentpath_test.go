@@ -24,7 +24,11 @@ func TestParseDocumentPath(t *testing.T) {
 		"/dav/Documents/ops/a\nb":            nil,
 		"/dav/Documents":                     nil,
 		"/dav/documents/ops/x":               nil,
-		"dav/Documents/ops/x":                nil,
+		"dav/Documents/ops/x":                {"ops", "x"},
+		"/Documents/ops/x":                   {"ops", "x"},
+		"Documents/ops/x":                    {"ops", "x"},
+		"Documents/ops":                      nil,
+		"ops/x":                              nil,
 		"http://host/dav/Documents/ops/file": nil,
 		"":                                   nil,
 	} {

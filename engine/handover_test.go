@@ -130,7 +130,7 @@ func TestHandOver(t *testing.T) {
 	if err := admin.deleteParty(identity.User, "ann", "nobody"); !strings.Contains(err.Error(), `/handOver: must be the name of another user or team; there is no "nobody"`) {
 		t.Errorf("to nobody: %v", err)
 	}
-	admin.mustPutParty(identity.User, "gone", `{"disabled": true}`)
+	admin.mustPutParty(identity.User, "gone", `{"fullName": "Gone", "disabled": true}`)
 	w.refused(admin.deleteParty(identity.User, "ann", "gone"), errs.BadParameter)
 	w.refused(w.as("sam").deleteParty(identity.User, "ann", "bob"), errs.NotFound)
 	if err := admin.deleteParty(identity.User, "ann", "bob"); err != nil {

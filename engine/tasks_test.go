@@ -85,7 +85,7 @@ func TestDoDocuments(t *testing.T) {
 	w := newWorld(t)
 	admin := w.as("admin")
 	admin.mustPutRoute("desk", routeDesk)
-	admin.mustPutParty(identity.User, "off", `{"disabled": true}`)
+	admin.mustPutParty(identity.User, "off", `{"fullName": "Off", "disabled": true}`)
 	id := w.as("eve").startCase(`{"route": "desk"}`)
 	for doc, fault := range map[string]string{
 		`{"do": "delegate"}`:                                "/to required",
