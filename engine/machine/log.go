@@ -12,11 +12,15 @@ import (
 
 // Bounds of the log of a case (docs/contract/drive.md#log).
 const (
-	// MaxLogText is how many bytes of the text of an entry are kept.
-	MaxLogText = 2 << 10
+	// MaxLogText is how many bytes of the text of an entry are kept, and shortLogText of
+	// those after the first longLogTexts entries: a case that looks for something every
+	// quarter of an hour goes on for months, and its log can still be read.
+	MaxLogText   = 2 << 10
+	longLogTexts = 5000
+	shortLogText = 200
 	// MaxLog is how many entries the log has before the case goes on only by what people
 	// do, and the step log writes nothing any more.
-	MaxLog = 10_000
+	MaxLog = 50_000
 )
 
 // textLogFull is what the last entry says before the log is full.
@@ -26,7 +30,11 @@ var textLogFull = fmt.Sprintf("The log has %d entries: what the step log writes 
 func (d *caseDecision) add(entry LogEntry) {
 	d.c.LogSeq++
 	entry.Seq, entry.Time = d.c.LogSeq, d.now
-	entry.Text = errs.ClipBytes(entry.Text, MaxLogText)
+	most := MaxLogText
+	if entry.Seq > longLogTexts {
+		most = shortLogText
+	}
+	entry.Text = errs.ClipBytes(entry.Text, most)
 	d.log = append(d.log, entry)
 	if d.c.LogSeq == MaxLog {
 		d.add(LogEntry{Kind: LogWarning, Text: textLogFull})

@@ -42,7 +42,7 @@ func TestLogFull(t *testing.T) {
 	p.c.LogSeq = MaxLog - 2
 	due()
 	text := string(LogText(p.log))
-	if !strings.Contains(text, "The log has 10000 entries") {
+	if !strings.Contains(text, "The log has 50000 entries") {
 		t.Errorf("the log does not say that it is full:\n%s", text)
 	}
 	status := p.c.Status
@@ -81,6 +81,11 @@ func TestLogTextClipped(t *testing.T) {
 	}
 	if got := d.log[1].Text; len(got) != MaxLogText {
 		t.Errorf("a text of just the length has become %d bytes", len(got))
+	}
+	d.c.LogSeq = longLogTexts
+	d.add(LogEntry{Text: strings.Repeat("x", MaxLogText)})
+	if got := d.log[2].Text; len(got) > shortLogText+len("…") {
+		t.Errorf("%d bytes after many entries", len(got))
 	}
 }
 

@@ -160,7 +160,7 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-) STRICT;
+, log_bytes INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX archive_by_id ON cases (id) WHERE archived IS NOT NULL;
 
@@ -249,24 +249,19 @@ CREATE TRIGGER cases_restored AFTER UPDATE OF archived ON cases WHEN old.archive
 	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);
 END;
 
-CREATE TRIGGER cases_reweighed AFTER UPDATE OF form, marking, starter_id ON cases
-	WHEN (octet_length(old.form) + octet_length(old.marking)) / 4096 <> (octet_length(new.form) + octet_length(new.marking)) / 4096
-		OR old.starter_id <> new.starter_id BEGIN
-	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
-		WHERE author_id = old.starter_id;
-	INSERT INTO stored_bytes (author_id, n)
-		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
+CREATE TRIGGER cases_reweighed AFTER UPDATE OF form, marking, starter_id, log_bytes ON cases
+	WHEN (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 <> (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 OR old.starter_id <> new.starter_id BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 * 4096)
 		ON CONFLICT DO UPDATE SET n = n + excluded.n;
 END;
 
-CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN octet_length(old.form) + octet_length(old.marking) >= 4096 BEGIN
-	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
-		WHERE author_id = old.starter_id;
+CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 > 0 BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
 END;
 
-CREATE TRIGGER cases_weighed AFTER INSERT ON cases WHEN octet_length(new.form) + octet_length(new.marking) >= 4096 BEGIN
-	INSERT INTO stored_bytes (author_id, n)
-		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
+CREATE TRIGGER cases_weighed AFTER INSERT ON cases WHEN (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 > 0 BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking) + new.log_bytes) / 4096 * 4096)
 		ON CONFLICT DO UPDATE SET n = n + excluded.n;
 END;
 
