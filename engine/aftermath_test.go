@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"flowdrive/engine"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/identity"
@@ -142,6 +145,47 @@ func TestRouteLacksCommand(t *testing.T) {
 		if text := late("sam"); strings.Contains(text, "route job") {
 			t.Errorf("who does not: %s", text)
 		}
+	})
+}
+
+// TestRouteLacksCommandIsTold: a7, administrators are told once of what routes name and the
+// settings lack, again a day later, and once when it is over, also by another route.
+func TestRouteLacksCommandIsTold(t *testing.T) {
+	t.Parallel()
+	withInbox(t, routeAhead, func(k *inbox) {
+		admin := k.as("admin")
+		admin.mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+		told := func(when string, want ...string) {
+			t.Helper()
+			k.wait(time.Minute)
+			if err := k.Server.Again(k.Context()); err != nil {
+				t.Fatal(err)
+			}
+			k.wait(time.Minute)
+			got, _ := k.news()
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		const lacks = `settings that routes need: there is no command "sort" (route job, /actions/begin/onFire/0/exec/command)`
+		told("all is there")
+		k.outside.refuse = `there is no command "sort"`
+		told("before the settings are read")
+		k.Server.SettingsRead()
+		told("it is missing", "root: Failed: "+lacks)
+		told("it still is")
+		if text := admin.late(); strings.Count(text, `there is no command "sort"`) != 1 {
+			t.Errorf("late.txt: %s", text)
+		}
+		status := try(k.Server.Status(k.Context(), admin.by())).must(k.world, "the status")
+		if !strings.Contains(string(status.Form), `"part": "routes"`) {
+			t.Errorf("Status.json: %s", status.Form)
+		}
+		k.wait(24 * time.Hour)
+		told("a day later", "root: Still failed: "+lacks)
+		admin.mustPutRoute("job", "context: dora\n"+strings.TrimPrefix(routeIdle, "\n"))
+		told("the route does not name it any more", "root: Mended: settings that routes need")
+		told("afterwards")
 	})
 }
 

@@ -315,7 +315,7 @@ func assemble(b *base) *Engine {
 		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &b.letters, Scenarios: &Scenarios{b},
 		decider: &decider{b},
 	}
-	e.Server = &Server{b, e.decider}
+	e.Server = &Server{base: b, decider: e.decider}
 	e.Files = files.New(files.Config{
 		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, MostFiles: b.limits.Files, Log: b.log,
 		Versions: files.Retention{Lasts: b.limits.VersionsLast, Most: b.limits.Versions},

@@ -168,6 +168,9 @@ func (l *statusLook) addHook(late *status.Late, h *store.Hook, o status.Other) {
 // lateServer adds what is wrong with the server itself.
 func (l *statusLook) lateServer(r store.Reader, late *status.Late) error {
 	for _, part := range serverParts() {
+		if part == ServerRoutes {
+			continue // lateRoutes has each
+		}
 		record, err := l.serverRecord(r, part)
 		if err != nil {
 			return err

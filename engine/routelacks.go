@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/status"
@@ -20,6 +22,71 @@ func (e *base) lacksOf(r store.Reader, info *access.Route) ([]errs.Fault, error)
 	}
 	reaches := used.Compiled.Reaches()
 	return append(e.reach.Check(reaches), e.reach.Warn(reaches)...), nil
+}
+
+// lack is something that the route of that name names and the settings lack.
+type lack struct {
+	route string
+	errs.Fault
+}
+
+// lacks returns what all routes name that the settings lack now, by route.
+func (e *base) lacks(ctx context.Context) (all []lack, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		for _, info := range e.rights.Routes() {
+			of, err := e.lacksOf(r, info)
+			if err != nil {
+				return err
+			}
+			for _, fault := range of {
+				all = append(all, lack{info.Name, fault})
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// SettingsRead says that the settings were read again: Again looks then whether they have
+// what routes name.
+func (e *Server) SettingsRead() { e.looked.Store(false) }
+
+// lookAtRoutes notes which routes name what the settings lack, or that none does any more.
+// It looks once after the settings were read. As long as something is missing it looks each
+// time, because a route may have been changed or deleted.
+func (e *Server) lookAtRoutes(ctx context.Context) error {
+	var known *serverRecord
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		known, err = readServerRecord(r, ServerRoutes)
+		return err
+	})
+	if err != nil || known == nil && e.looked.Load() {
+		return err
+	}
+	e.looked.Store(true) // settings that are read from here on are looked at again
+	all, err := e.lacks(ctx)
+	if text := lacksText(all); err == nil && (known == nil || text != known.Text) {
+		err = e.Note(ctx, ServerRoutes, text)
+	}
+	if err != nil {
+		e.looked.Store(false)
+	}
+	return err
+}
+
+// lacksText names the first of what routes name and the settings lack. It returns "" if there
+// is nothing.
+func lacksText(all []lack) string {
+	const most = 5
+	lines := make([]string, 0, most+1)
+	for i := range all {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(all)-most))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s (route %s, %s)", all[i].Detail, all[i].route, all[i].Pointer))
+	}
+	return strings.Join(lines, "; ")
 }
 
 // lateRoutes adds the routes that name what the settings lack.
@@ -51,18 +118,10 @@ func (l *statusLook) lateRoutes(r store.Reader, late *status.Late) error {
 
 // logLacks writes to the log which routes name what the settings lack.
 func (e *Engine) logLacks(ctx context.Context) {
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		for _, info := range e.rights.Routes() {
-			lacks, err := e.lacksOf(r, info)
-			if err != nil {
-				return err
-			}
-			for i := range lacks {
-				e.log.Warn().Str("route", info.Name).Str("at", lacks[i].Pointer).Msg("settings: a route names what they lack: " + lacks[i].Detail)
-			}
-		}
-		return nil
-	})
+	all, err := e.lacks(ctx)
+	for i := range all {
+		e.log.Warn().Str("route", all[i].route).Str("at", all[i].Pointer).Msg("settings: a route names what they lack: " + all[i].Detail)
+	}
 	if err != nil && ctx.Err() == nil {
 		e.log.Error().Err(err).Msg("settings: what routes name could not be looked at")
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"flowdrive/engine/change"
@@ -24,6 +25,8 @@ import (
 type Server struct {
 	*base
 	decider *decider
+
+	looked atomic.Bool // for what routes name, since the settings were read
 }
 
 // ServerPart is a part of the server with which something can be wrong.
@@ -38,11 +41,12 @@ const (
 	ServerDatabase    ServerPart = "database"
 	ServerDisk        ServerPart = "disk"
 	ServerHeartbeat   ServerPart = "heartbeat"
+	ServerRoutes      ServerPart = "routes"
 	ServerSettings    ServerPart = "settings"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerSettings}
+	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -59,6 +63,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then.", Over: "The server can store again"}
 	case ServerHeartbeat:
 		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true.", Over: "The service has taken a sign of life of the server"}
+	case ServerRoutes:
+		return &notice.Server{Name: string(p), Title: "settings that routes need", Hint: "A case fails when it comes to such a step. Put what is missing back into the settings and restart the server, or store the routes without it. Status/late.txt has a line for each.", Over: "The settings have what the routes name"}
 	case ServerSettings:
 		return &notice.Server{Name: string(p), Title: "the settings", Hint: "Those from before still count, but the server would not start with these. Correct them, and have them read again by systemctl reload flowdrive or the signal HUP. flowdrive config check says all that is wrong with them.", Over: "The settings were read and can be used"}
 	case ServerDatabase:
@@ -195,6 +201,9 @@ func (e *Server) Again(ctx context.Context) error {
 		if err := e.againDisk(ctx); err != nil {
 			return err
 		}
+	}
+	if err := e.lookAtRoutes(ctx); err != nil {
+		return err
 	}
 	records := make([]*serverRecord, len(serverParts()))
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {

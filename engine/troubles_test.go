@@ -117,9 +117,9 @@ func TestNobodyCanDoIt(t *testing.T) {
 	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
 	since := w.toldSince(id)
 	want := []string{
-		"ann@example.org: Nobody can do it: Check it (One)",
-		"dora@example.org: Nobody can do it: Check it (One)",
-		"sam@example.org: Nobody can do it: Check it (One)",
+		"ann@example.org: Nobody can do it: Check it (bob is disabled) (One)",
+		"dora@example.org: Nobody can do it: Check it (bob is disabled) (One)",
+		"sam@example.org: Nobody can do it: Check it (bob is disabled) (One)",
 	}
 	same(t, "told", since(), want)
 	if text := w.as("sam").caseForm(id).get("warnings"); !strings.Contains(text, "Nobody can do it: Check it") {

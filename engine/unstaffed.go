@@ -21,7 +21,8 @@ const (
 // unstaffed is a task of a case that waits, and how many users can do it, who are too few.
 type unstaffed struct {
 	machine.Unstaffed
-	can int
+	can      int
+	disabled []string // users who would be among them
 }
 
 // warnUnstaffed keeps the warnings of a case in step with who there is: of each task
@@ -33,7 +34,7 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
 			if can := e.staff(c, task); can < task.Need {
-				missing = append(missing, unstaffed{task, can})
+				missing = append(missing, unstaffed{task, can, e.disabledStaff(c, task)})
 			}
 		}
 	}
@@ -73,7 +74,44 @@ func (u *unstaffed) text() string {
 	if len(u.Barred) > 0 {
 		text += fmt.Sprintf(" (not by %s, for what they have performed before)", strings.Join(u.Barred, ", "))
 	}
+	if len(u.disabled) > 0 {
+		verb := "is"
+		if len(u.disabled) > 1 {
+			verb = "are"
+		}
+		text += fmt.Sprintf(" (%s %s disabled)", firstOf(u.disabled), verb)
+	}
 	return text
+}
+
+// disabledStaff returns the users who could do the task if they were not disabled, by name.
+// Those are not meant who are among everyone or the administrators: there are others.
+func (e *decider) disabledStaff(c *machine.Case, task machine.Unstaffed) (users []string) {
+	d := e.directory()
+	var add func(party string)
+	add = func(party string) {
+		p := d.ByName(identity.Name(party))
+		switch {
+		case p == nil:
+		case p.Kind == identity.User && p.Disabled:
+			users = append(users, string(p.Name))
+		case p.Kind == identity.Team:
+			for _, member := range p.Members {
+				add(string(member))
+			}
+		}
+	}
+	for _, party := range task.Parties {
+		if party == machine.PartyStakeholders {
+			for _, stakeholder := range c.Stakeholders {
+				add(stakeholder)
+			}
+			continue
+		}
+		add(party)
+	}
+	slices.Sort(users)
+	return slices.DeleteFunc(slices.Compact(users), task.Excludes)
 }
 
 // staff returns how many users who may log in the parties have, or as many as the task
@@ -98,10 +136,7 @@ func (e *decider) staff(c *machine.Case, task machine.Unstaffed) int {
 		}
 	}
 	slices.Sort(users)
-	users = slices.DeleteFunc(slices.Compact(users), func(user string) bool {
-		return slices.ContainsFunc(task.Without, func(name string) bool { return identity.Fold(name) == identity.Fold(user) })
-	})
-	return len(users)
+	return len(slices.DeleteFunc(slices.Compact(users), task.Excludes))
 }
 
 // allAdmins returns the parties that administer a route, those who administer the

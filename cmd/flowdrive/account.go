@@ -56,7 +56,7 @@ func userCommand() *cobra.Command {
 				return err
 			}
 			return control(cmd.Context(), &s, func(c *client) error {
-				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"password": password, "revoke": revoke})
+				return c.change(cmd, usersFolder, args[0], map[string]any{"password": password, "revoke": revoke})
 			})
 		},
 	}
@@ -66,7 +66,7 @@ func userCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return control(cmd.Context(), &s, func(c *client) error {
-				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": true})
+				return c.change(cmd, usersFolder, args[0], map[string]any{"disabled": true})
 			})
 		},
 	}
@@ -75,7 +75,7 @@ func userCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(&s, usersFolder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return control(cmd.Context(), &s, func(c *client) error {
-				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": false})
+				return c.change(cmd, usersFolder, args[0], map[string]any{"disabled": false})
 			})
 		},
 	}
@@ -282,7 +282,7 @@ func membership(use, short string, s *settings, edit func(t *team, who string) e
 						return err
 					}
 				}
-				return c.change(cmd.Context(), teamsFolder, args[0], map[string]any{"members": t.Members})
+				return c.change(cmd, teamsFolder, args[0], map[string]any{"members": t.Members})
 			})
 		},
 	}

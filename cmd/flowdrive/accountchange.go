@@ -49,7 +49,7 @@ func setCommand(s *settings) *cobra.Command {
 			return usageError{errors.New("give what to change: --full-name, --email or --admin")}
 		}
 		return control(cmd.Context(), s, func(c *client) error {
-			return c.change(cmd.Context(), usersFolder, args[0], changes)
+			return c.change(cmd, usersFolder, args[0], changes)
 		})
 	}
 	cmd.Flags().StringVar(&fullName, "full-name", "", "the user's name for people")

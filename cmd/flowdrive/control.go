@@ -16,7 +16,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	api "flowdrive/client"
+	"flowdrive/cmd/flowdrive/output"
 )
 
 // client speaks to a server through the socket in its data folder. Anyone who
@@ -141,29 +144,42 @@ func address(folder, name string) string { return folder + url.PathEscape(name) 
 
 // create refuses to change what exists.
 func (c *client) create(ctx context.Context, folder, name string, document any) error {
-	err := c.put(ctx, address(folder, name), document, http.Header{"If-None-Match": {"*"}})
+	_, err := c.put(ctx, address(folder, name), document, http.Header{"If-None-Match": {"*"}})
 	if refused(err, http.StatusPreconditionFailed) {
 		return newRefusal(http.StatusConflict, fmt.Sprintf("there is %q already", name))
 	}
 	return err
 }
 
-// change refuses to create what does not exist.
-func (c *client) change(ctx context.Context, folder, name string, document any) error {
-	err := c.put(ctx, address(folder, name), document, http.Header{"If-Match": {"*"}})
+// change refuses to create what does not exist. It prints what the answer warns of.
+func (c *client) change(cmd *cobra.Command, folder, name string, document any) error {
+	answer, err := c.put(cmd.Context(), address(folder, name), document, http.Header{"If-Match": {"*"}})
 	if refused(err, http.StatusPreconditionFailed) {
 		return newRefusal(http.StatusNotFound, fmt.Sprintf("there is no %q", name))
 	}
-	return err
-}
-
-func (c *client) put(ctx context.Context, path string, document any, header http.Header) error {
-	data, err := json.Marshal(document)
-	if err != nil {
+	if err != nil || len(answer) == 0 {
 		return err
 	}
-	_, err = c.do(ctx, http.MethodPut, path, header, data)
-	return err
+	var told struct {
+		Warnings []string `json:"warnings"`
+	}
+	if err := json.Unmarshal(answer, &told); err != nil {
+		return fmt.Errorf("read the answer to the change, which was made: %w", err)
+	}
+	for _, warning := range told.Warnings {
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", output.Clean(warning)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *client) put(ctx context.Context, path string, document any, header http.Header) (answer []byte, err error) {
+	data, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	return c.do(ctx, http.MethodPut, path, header, data)
 }
 
 func (c *client) do(ctx context.Context, method, path string, header http.Header, body []byte) ([]byte, error) {

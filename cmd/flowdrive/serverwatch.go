@@ -84,6 +84,9 @@ func (w *serverWatch) run(ctx context.Context) error {
 // say notes what is wrong with a part. What cannot be noted is kept, and tried again: as
 // on a full disk, which keeps backups from being made and this from being stored.
 func (w *serverWatch) say(ctx context.Context, p part) error {
+	if p == (part{engine.ServerSettings, ""}) {
+		w.engine.Server.SettingsRead()
+	}
 	w.unsaid = slices.DeleteFunc(w.unsaid, func(earlier part) bool { return earlier.of == p.of })
 	err := w.engine.Server.Note(ctx, p.of, p.text)
 	if err != nil {

@@ -77,6 +77,8 @@ type Ties interface {
 	// small units, so that little is left to the one that they are called in. since is
 	// what they look from.
 	EraseAhead(ctx context.Context, req change.Request, a Erasure) (since uint64, err error)
+	// PartyLeaves says in sentences what a user who is to be disabled leaves to others.
+	PartyLeaves(ctx context.Context, req change.Request, p *store.Party) ([]string, error)
 	// VacateParty offers the tasks that a user, who was disabled, has for themselves
 	// to others again.
 	VacateParty(ctx context.Context, req change.Request, p *store.Party) error

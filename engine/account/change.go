@@ -16,7 +16,8 @@ type Change struct {
 	Party   store.Party
 	Created bool
 	Changed bool
-	Revoke  bool // app passwords and calendar links of the user end
+	Revoke  bool     // app passwords and calendar links of the user end
+	Warns   []string // what who asks for it is warned of
 }
 
 // Document is the document of a user or team.
@@ -83,8 +84,13 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 // disablesOnly reports whether a document only says that a user is disabled: whom it is about is
 // there, or the name is wrong.
 func disablesOnly(doc *document.Node) bool {
+	return saysDisabled(doc) && len(doc.Members) == 1
+}
+
+// saysDisabled reports whether a document says that a user is disabled.
+func saysDisabled(doc *document.Node) bool {
 	disabled := doc.Get("disabled")
-	return disabled != nil && disabled.Kind == document.Bool && disabled.Bool && len(doc.Members) == 1
+	return disabled != nil && disabled.Kind == document.Bool && disabled.Bool
 }
 
 // checkIdentity refuses identifying fields that differ from what is stored.

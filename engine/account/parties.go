@@ -77,6 +77,10 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 	if err != nil {
 		return nil, err
 	}
+	left, err := e.leftBy(ctx, req, kind, name, node)
+	if err != nil {
+		return nil, err
+	}
 	var out *change.Outcome
 	var put *Change
 	err = e.maker.Update(ctx, func(tx store.Tx) error {
@@ -96,26 +100,40 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 		if err != nil {
 			return err
 		}
-		kept := ""
 		switch {
 		case read.Revoke:
 			err = e.revokeAll(ctx, tx, req, &read.Party)
 		case hash != "":
-			kept = stillLetIn(t, &read.Party)
+			read.Warns = stillLetIn(t, &read.Party)
 		}
 		if err != nil {
 			return err
 		}
-		out, err = e.writeParty(ctx, tx, req, read)
-		if put = read; err == nil && kept != "" {
-			out.Report = document.Line(map[string][]string{"warnings": {kept}})
+		if read.Party.Disabled && read.Old != nil && !read.Old.Disabled {
+			read.Warns = append(read.Warns, left...)
 		}
+		out, err = e.writeParty(ctx, tx, req, read)
+		put = read
 		return err
 	})
 	if err != nil || req.DryRun {
 		return out, err
 	}
 	return out, e.tellCases(change.Committed(ctx), req, put)
+}
+
+// leftBy says what a user leaves to others whom the document disables. It is found outside
+// the writer, before the user is disabled.
+func (e *Accounts) leftBy(ctx context.Context, req change.Request, kind identity.Kind, name string, doc *document.Node) (warnings []string, err error) {
+	p := e.Table().ByName(kind, name)
+	if kind != identity.User || p == nil || p.Disabled || !saysDisabled(doc) {
+		return nil, nil
+	}
+	left, err := e.ties.PartyLeaves(ctx, req, p)
+	for _, sentence := range left {
+		warnings = append(warnings, "disabled: "+sentence)
+	}
+	return warnings, err
 }
 
 // tellCases has the cases follow who may log in and who is in which team, once that is
@@ -192,6 +210,9 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Reque
 	out := &change.Outcome{
 		Created: c.Created, Changed: c.Changed, Name: string(p.Name),
 		Form: PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
+	}
+	if len(c.Warns) > 0 {
+		out.Report = document.Line(map[string][]string{"warnings": c.Warns})
 	}
 	return out, e.maker.Finish(tx, req, out)
 }

@@ -289,13 +289,13 @@ func (e *Accounts) revoke(ctx context.Context, tx store.Tx, req change.Request, 
 	return e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(s.user)+"/"+s.Label, ""))
 }
 
-// stillLetIn says which secrets of a user let in with a new password as well, "" for none.
-func stillLetIn(t *Table, of *store.Party) string {
+// stillLetIn says which secrets of a user let in with a new password as well, nil for none.
+func stillLetIn(t *Table, of *store.Party) []string {
 	passwords, links := len(t.Secrets(store.AppPassword, of.ID)), len(t.Secrets(store.CalendarLink, of.ID))
 	if passwords+links == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf(`password: app passwords (%d) and calendar links (%d) of %s still let in; {"revoke": true} ends them.`, passwords, links, of.Name)
+	return []string{fmt.Sprintf(`password: app passwords (%d) and calendar links (%d) of %s still let in; {"revoke": true} ends them.`, passwords, links, of.Name)}
 }
 
 // DeleteSecret revokes a secret, at once. A device may revoke its own: to end an access

@@ -18,6 +18,11 @@ type Unstaffed struct {
 	Barred  []string // those of them who may not, for what they have performed
 }
 
+// Excludes reports whether a user does not count.
+func (u *Unstaffed) Excludes(user string) bool {
+	return slices.ContainsFunc(u.Without, func(name string) bool { return sameName(name, user) })
+}
+
 // StaffedTasks returns the tasks of a case that wait for somebody and that roles are
 // to do, with all parties who can do them. A task is left out if it is not something
 // to do, as to withdraw, or if its roles are of stakeholders alone: a case need not

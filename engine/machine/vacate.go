@@ -16,7 +16,7 @@ func (d personal) vacate(e Vacate) error {
 	for place := range d.c.Enabled {
 		task := &d.c.Enabled[place]
 		accepted := task.acceptedFor(e.User)
-		delegated := task.To != "" && sameName(task.To, e.User)
+		delegated := task.isDelegatedTo(e.User)
 		if !accepted && !delegated {
 			continue
 		}
@@ -34,6 +34,28 @@ func (d personal) vacate(e Vacate) error {
 	}
 	return d.bringToRest()
 }
+
+// WithoutTasksOf returns the case as it is for StaffedTasks after Vacate, and how many tasks
+// Vacate takes from the user.
+func (c *Case) WithoutTasksOf(user string) (out *Case, tasks int) {
+	out = c.clone()
+	for i := range out.Enabled {
+		task := &out.Enabled[i]
+		accepted, delegated := task.acceptedFor(user), task.isDelegatedTo(user)
+		if accepted {
+			task.State = Offered
+		}
+		if delegated {
+			task.To, task.Giver = "", ""
+		}
+		if accepted || delegated {
+			tasks++
+		}
+	}
+	return out, tasks
+}
+
+func (e *Enabled) isDelegatedTo(name string) bool { return e.To != "" && sameName(e.To, name) }
 
 // acceptedFor reports whether the user has accepted the task, or somebody on their
 // behalf.

@@ -106,7 +106,7 @@ func (t *Trouble) over(title string) string {
 	case t.What == WhatOverdue:
 		return "No longer " + lowerFirst(titled(t.Word, title))
 	case t.What == WhatUnstaffed:
-		word := strings.Replace(t.Word, "Nobody", "Somebody", 1)
+		word := strings.Replace(withoutDisabled(t.Word), "Nobody", "Somebody", 1)
 		if t.isQuorum() {
 			word, _, _ = strings.Cut(strings.Replace(word, "cannot", "can", 1), " (it needs ")
 		}
@@ -125,6 +125,16 @@ func (t *Trouble) over(title string) string {
 		return fmt.Sprintf("Mended: %s (%d other cases are still failed)", title, len(t.Others))
 	}
 	return "Mended: " + title
+}
+
+// withoutDisabled returns the word of WhatUnstaffed without the users who are disabled: that
+// is a reason only as long as it is wrong.
+func withoutDisabled(word string) string {
+	at := strings.LastIndex(word, " (")
+	if at >= 0 && (strings.HasSuffix(word, " is disabled)") || strings.HasSuffix(word, " are disabled)")) {
+		return word[:at]
+	}
+	return word
 }
 
 // isQuorum reports whether some can do the task of WhatUnstaffed, but too few.
