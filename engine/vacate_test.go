@@ -96,5 +96,6 @@ func TestWhatADisabledUserLeaves(t *testing.T) {
 	same(t, "eve is disabled", strings.TrimSpace(report("eve", `{"disabled": true}`)), want)
 	same(t, "she is disabled already", report("eve", `{"disabled": true}`), "")
 	ann.mustPerform(delegated, "answer")
-	same(t, "a user who has nothing", report("sam", `{"disabled": true}`), "")
+	admin.mustPutParty(identity.User, "zoe", `{}`)
+	same(t, "a user who has nothing", report("zoe", `{"disabled": true}`), "")
 }
