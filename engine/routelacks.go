@@ -14,8 +14,11 @@ import (
 // A route was stored when all that it names was there. An administrator may have removed a
 // command, a host or a secret from the settings since, and only a case would find that out.
 
-// lacksOf returns what a route names that the settings lack now.
-func (e *base) lacksOf(r store.Reader, info *access.Route) ([]errs.Fault, error) {
+// lacking finds what routes name and the settings lack.
+type lacking struct{ *base }
+
+// of returns what a route names that the settings lack now.
+func (e lacking) of(r store.Reader, info *access.Route) ([]errs.Fault, error) {
 	used, err := e.use(r, info)
 	if err != nil {
 		return nil, err
@@ -30,11 +33,11 @@ type lack struct {
 	errs.Fault
 }
 
-// lacks returns what all routes name that the settings lack now, by route.
-func (e *base) lacks(ctx context.Context) (all []lack, err error) {
+// all returns what all routes name that the settings lack now, by route.
+func (e lacking) all(ctx context.Context) (all []lack, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		for _, info := range e.rights.Routes() {
-			of, err := e.lacksOf(r, info)
+			of, err := e.of(r, info)
 			if err != nil {
 				return err
 			}
@@ -64,7 +67,7 @@ func (e *Server) lookAtRoutes(ctx context.Context) error {
 		return err
 	}
 	e.looked.Store(true) // settings that are read from here on are looked at again
-	all, err := e.lacks(ctx)
+	all, err := lacking{e.base}.all(ctx)
 	if text := lacksText(all); err == nil && (known == nil || text != known.Text) {
 		err = e.Note(ctx, ServerRoutes, text)
 	}
@@ -95,7 +98,7 @@ func (l *statusLook) lateRoutes(r store.Reader, late *status.Late) error {
 		if !l.rights.Administers(l.by, info) {
 			continue
 		}
-		lacks, err := l.lacksOf(r, info)
+		lacks, err := lacking{l.base}.of(r, info)
 		if err != nil {
 			return err
 		}
@@ -118,7 +121,7 @@ func (l *statusLook) lateRoutes(r store.Reader, late *status.Late) error {
 
 // logLacks writes to the log which routes name what the settings lack.
 func (e *Engine) logLacks(ctx context.Context) {
-	all, err := e.lacks(ctx)
+	all, err := lacking{e.base}.all(ctx)
 	for i := range all {
 		e.log.Warn().Str("route", all[i].route).Str("at", all[i].Pointer).Msg("settings: a route names what they lack: " + all[i].Detail)
 	}

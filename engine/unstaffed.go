@@ -34,7 +34,7 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
 			if can := e.staff(c, task); can < task.Need {
-				missing = append(missing, unstaffed{task, can, e.disabledStaff(c, task)})
+				missing = append(missing, unstaffed{task, can, disabledStaff(e.directory(), c, task)})
 			}
 		}
 	}
@@ -86,8 +86,7 @@ func (u *unstaffed) text() string {
 
 // disabledStaff returns the users who could do the task if they were not disabled, by name.
 // Those are not meant who are among everyone or the administrators: there are others.
-func (e *decider) disabledStaff(c *machine.Case, task machine.Unstaffed) (users []string) {
-	d := e.directory()
+func disabledStaff(d *identity.Directory, c *machine.Case, task machine.Unstaffed) (users []string) {
 	var add func(party string)
 	add = func(party string) {
 		p := d.ByName(identity.Name(party))
