@@ -68,7 +68,7 @@ func (e *Server) lookAtRoutes(ctx context.Context) error {
 	}
 	e.looked.Store(true) // settings that are read from here on are looked at again
 	all, err := lacking{e.base}.all(ctx)
-	if text := lacksText(all); err == nil && (known == nil || text != known.Text) {
+	if text := lacksText(all); err == nil && (known == nil && text != "" || known != nil && text != known.Text) {
 		err = e.Note(ctx, ServerRoutes, text)
 	}
 	if err != nil {

@@ -202,9 +202,11 @@ func (e *Server) Again(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := e.lookAtRoutes(ctx); err != nil {
-		return err
-	}
+	return errors.Join(e.lookAtRoutes(ctx), e.againStored(ctx))
+}
+
+// againStored tells people again of what is stored to be wrong for another day.
+func (e *Server) againStored(ctx context.Context) error {
 	records := make([]*serverRecord, len(serverParts()))
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		for i, part := range serverParts() {

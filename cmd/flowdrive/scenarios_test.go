@@ -145,7 +145,7 @@ actions:
   tick: {in: [open], trigger: time, timeout: PT1S, to: open}
   end: {in: [open], allowed: [everyone], to: shut}
 `)
-		r := s.broken("/dav/Workflow/Routes/ticker.scenario.yaml", "as: admin\nsteps:\n- start: {}\n- advance: P300D\n")
+		r := s.broken("/dav/Workflow/Routes/ticker.scenario.yaml", "as: admin\nsteps:\n"+strings.Repeat("- start: {}\n", 100)+"- advance: P300D\n")
 		if !strings.Contains(r.Detail, "takes longer than the ") && !strings.Contains(r.Detail, "needs more memory than ") {
 			t.Errorf("got %q", r.Detail)
 		}
