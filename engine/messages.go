@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -113,19 +112,19 @@ type NewMessage struct {
 	Label     string
 	MediaType string
 	Body      io.Reader
+	Hook      string // the name of the hook that delivers it; "": a person writes it
 }
 
 // PutLabel creates or replaces the message of a label on an open case, and
 // wakes the case. Errors: errs.NotFound, errs.NameNotAllowed for an invalid
 // label, errs.NotAllowed, errs.CaseNotOpen, errs.TooLarge, errs.Full.
 func (e *Cases) PutLabel(ctx context.Context, req Request, id int64, given NewMessage) (*Outcome, error) {
-	name := given.Label
-	if !identity.Legal(name) {
+	if name := given.Label; !identity.Legal(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	var room int64
 	if err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
-		_, old, err := e.labelTarget(r, req, id, name)
+		_, old, err := e.labelTarget(r, req, id, &given)
 		if err != nil {
 			return err
 		}
@@ -146,7 +145,7 @@ func (e *Cases) PutLabel(ctx context.Context, req Request, id int64, given NewMe
 	}
 	var out *Outcome
 	err = e.contents.StoringContent(ctx, content, func() (err error) {
-		out, err = e.putLabel(ctx, req, id, name, content)
+		out, err = e.putLabel(ctx, req, id, &given, content)
 		return err
 	})
 	if err != nil {
@@ -157,9 +156,10 @@ func (e *Cases) PutLabel(ctx context.Context, req Request, id int64, given NewMe
 }
 
 // putLabel stores a message whose content is stored.
-func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string, content *contents.Content) (*Outcome, error) {
+func (e *Cases) putLabel(ctx context.Context, req Request, id int64, given *NewMessage, content *contents.Content) (*Outcome, error) {
+	name := given.Label
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		h, old, err := e.labelTarget(r, req, id, name)
+		h, old, err := e.labelTarget(r, req, id, given)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string
 			}
 			return stored(label)
 		}
-		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.rights.Actor(req.By, h.admin), Label: name}, req)
+		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.rights.Actor(req.By, h.admin), Label: name, Size: m.Size, Over: old != nil, Hook: given.Hook}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -213,13 +213,14 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string
 
 // labelTarget returns the case and the message that a label has on it, if
 // the caller may write it.
-func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) (*loadedCase, *store.Message, error) {
+func (e *Cases) labelTarget(r store.Reader, req Request, id int64, given *NewMessage) (*loadedCase, *store.Message, error) {
+	name := given.Label
 	h, err := e.decider.loadCase(r, req.By, Ref{CaseID: id})
 	if err != nil {
 		return nil, nil, err
 	}
-	if !e.mayLabel(req.By, h, name) {
-		return nil, nil, errs.New(errs.NotAllowed, "You may not write the message %q of this case.", name)
+	if err := (labelRights{e.base, r}).check(req.By, h, given); err != nil {
+		return nil, nil, err
 	}
 	if err := notArchived(h.row); err != nil {
 		return nil, nil, err
@@ -239,27 +240,6 @@ func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) 
 		return nil, nil, errs.New(errs.CaseNotOpen, "The case is %s; its messages can no longer be written.", h.core.Life)
 	}
 	return h, old, nil
-}
-
-// mayLabel reports whether by may write a message of the case
-// (docs/contract/drive.md#rights-table).
-func (e *Cases) mayLabel(by identity.Principal, h *loadedCase, name string) bool {
-	if h.admin {
-		return true
-	}
-	if name == store.LabelInput {
-		return false
-	}
-	if access.IsStarter(by, h.core) {
-		return true
-	}
-	actor := e.rights.Actor(by, false)
-	for i := range h.core.Enabled {
-		if machine.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
-			return true
-		}
-	}
-	return false
 }
 
 // MessageETag is the ETag of a message's content.

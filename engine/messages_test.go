@@ -290,3 +290,48 @@ actions:
 	scheduled := sam.ref(w.cases()[1].get("id")).CaseID
 	same(t, "written at the start", sam.read(scheduled, "Begun"), "text/markdown: by sam")
 }
+
+// TestWritersOfLabels: what a step writes or a hook that verifies its requests delivers, only
+// administrators of the route write; what nothing in the route writes, people do, also if an
+// action waits for it. Each writing is in the log.
+func TestWritersOfLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("order", `access: {start: [everyone], read: [everyone]}
+states: {open: {type: start}, paid: {type: complete}}
+actions:
+  begin: {trigger: init, onFire: [{message: {label: Check, type: application/json, value: {ok: false}}}]}
+  pay: {in: [open], trigger: message, message: Paid, to: paid}
+  call: {in: [open], trigger: message, message: Called}
+`)
+	hook := func(name, doc string) {
+		t.Helper()
+		try(w.Hooks.PutHook(t.Context(), admin.request(nil), "order", name, []byte(doc))).must(w, "PUT of the hook "+name)
+	}
+	hook("stripe", `{"verify": {"scheme": "stripe", "secret": "tok"}, "deliver": {"label": "Paid", "case": {"json": "case"}}}`)
+	hook("open", `{"deliver": {"label": "Called", "case": {"json": "case"}}}`)
+	id := sam.startCase(`{"route": "order"}`)
+	for label, want := range map[string]string{
+		"Check": `You may not write the message "Check" of this case: a step of the route writes it. The administrators of the route may.`,
+		"Paid":  `You may not write the message "Paid" of this case: the hook stripe delivers it. The administrators of the route may.`,
+	} {
+		_, err := sam.putLabel(id, label, "forged")
+		w.refused(err, errs.NotAllowed)
+		if err != nil {
+			same(t, label, err.Error(), want)
+		}
+	}
+	before := len(sam.logTexts(id))
+	for _, label := range []string{"Note", "Note", "Called"} {
+		try(sam.putLabel(id, label, "x")).must(w, label)
+	}
+	try(admin.putLabel(id, "Check", "by hand")).must(w, "the administrator's")
+	var written []string
+	for _, line := range sam.logTexts(id)[before:] {
+		if strings.HasPrefix(line, "message: ") {
+			written = append(written, line)
+		}
+	}
+	same(t, "the log", strings.Join(written, "\n"), "message: Wrote Note, 1 byte\nmessage: Replaced Note, 1 byte\nmessage: Wrote Called, 1 byte\nmessage: Replaced Check, 7 bytes")
+}

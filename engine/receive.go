@@ -172,7 +172,7 @@ func (e *Hooks) do(ctx context.Context, req Request, r *hook.Received) (*Outcome
 		if err != nil {
 			return nil, err
 		}
-		out, err := e.cases.PutLabel(ctx, req, id, NewMessage{Label: d.Label, MediaType: mediaType, Body: bytes.NewReader(content)})
+		out, err := e.cases.PutLabel(ctx, req, id, NewMessage{Label: d.Label, MediaType: mediaType, Body: bytes.NewReader(content), Hook: r.Hook.Name})
 		if out != nil {
 			out.CaseID = id
 		}

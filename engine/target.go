@@ -233,8 +233,11 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 	}
 	out := &targeted{refused: notArchived(h.row)}
 	if t.Kind == OnLabel {
-		if !e.cases.mayLabel(by, h, t.Name) {
-			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
+		switch err := (labelRights{e.base, r}).check(by, h, &NewMessage{Label: t.Name}); {
+		case errs.Is(err, errs.NotAllowed):
+			out.refused = err
+		case err != nil:
+			return nil, err
 		}
 		m, err := store.OrNil(r.Cases().Messages().GetByLabel(h.row.ID, t.Name))
 		if err != nil || m == nil {

@@ -298,16 +298,8 @@ func (w *warner) knownMessages() []string {
 		names = append(names, r.Actions[i].Message)
 	}
 	r.hasStep(func(s *Step) bool {
-		switch {
-		case s.Message != nil:
-			names = append(names, s.Message.Label)
-		case s.Filter != nil:
-			names = append(names, s.Filter.To)
-		case s.Table != nil:
-			names = append(names, s.Table.To)
-		case s.Outside != nil:
-			names = append(names, s.Outside.Into)
-		}
+		to, _ := s.writesTo()
+		names = append(names, to)
 		return false // look at all of them
 	})
 	slices.Sort(names)

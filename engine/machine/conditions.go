@@ -309,6 +309,28 @@ func (c *Case) written(label string) *Written {
 	return nil
 }
 
+// logWritten says in the log who has written a message, and how much: what is decided
+// later may rest on it.
+func (d *caseDecision) logWritten(e Wake) {
+	what := "Wrote "
+	if e.Over {
+		what = "Replaced "
+	}
+	text := fmt.Sprintf("%s%s, %s", what, e.Label, inBytes(e.Size))
+	if e.Hook != "" {
+		text += ", by the hook " + e.Hook
+	}
+	d.shown = true
+	d.add(LogEntry{Kind: LogMessage, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})
+}
+
+func inBytes(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
 // noteWritten notes that a message was written, if an action waits for its label.
 func (d *caseDecision) noteWritten(label, by string) {
 	waits := slices.ContainsFunc(d.route.Actions, func(a route.Action) bool { return a.Trigger == route.TriggerMessage && a.Message == label })

@@ -127,6 +127,9 @@ type (
 	Wake struct {
 		Actor Actor
 		Label string
+		Size  int64  // in bytes
+		Over  bool   // it took the place of another one
+		Hook  string // the hook that has delivered it; "": the actor has written it
 	}
 )
 

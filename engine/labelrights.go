@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"fmt"
+
+	"flowdrive/engine/access"
+	"flowdrive/engine/hook"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/webhook"
+	"flowdrive/store"
+)
+
+// labelRights judges who writes the messages of a case
+// (docs/contract/drive.md#rights-table).
+type labelRights struct {
+	*base
+	r store.Reader
+}
+
+// check returns errs.NotAllowed if by may not write the message of the case.
+func (e labelRights) check(by identity.Principal, h *loadedCase, given *NewMessage) error {
+	name := given.Label
+	if h.admin {
+		return nil
+	}
+	actor := e.rights.Actor(by, false)
+	if name == store.LabelInput || !access.IsStarter(by, h.core) && !performsSome(h, actor) {
+		return errs.New(errs.NotAllowed, "You may not write the message %q of this case.", name)
+	}
+	if given.Hook != "" {
+		return nil
+	}
+	writer, err := e.writer(h, name)
+	if err != nil || writer == "" {
+		return err
+	}
+	return errs.New(errs.NotAllowed, "You may not write the message %q of this case: %s. The administrators of the route may.", name, writer)
+}
+
+// performsSome reports whether the actor may perform an enabled action.
+func performsSome(h *loadedCase, actor machine.Actor) bool {
+	for i := range h.core.Enabled {
+		if machine.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
+			return true
+		}
+	}
+	return false
+}
+
+// writer says what writes the message of that label, so that people do not: what a case
+// decides on must not be what those say whom it decides about. It returns "" if nothing does.
+// In a sandbox nothing outside answers: people write what would be the answer.
+func (e labelRights) writer(h *loadedCase, name string) (string, error) {
+	if h.route.Compiled.Writes(name, !e.sandbox) {
+		return "a step of the route writes it", nil
+	}
+	hooks, err := e.r.Routes().Hooks().OfRoute(h.core.RouteID)
+	if err != nil {
+		return "", err
+	}
+	for i := range hooks {
+		s, err := hook.SettingsOf(&hooks[i])
+		if err != nil {
+			return "", err
+		}
+		if s.Deliver != nil && s.Deliver.Label == name && s.Verify.Scheme != webhook.None {
+			return fmt.Sprintf("the hook %s delivers it", hooks[i].Name), nil
+		}
+	}
+	return "", nil
+}
