@@ -320,7 +320,7 @@ func (d *caseDecision) logWritten(e Wake) {
 	if e.Hook != "" {
 		text += ", by the hook " + e.Hook
 	}
-	d.shown = true
+	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})
 }
 
