@@ -176,7 +176,7 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, given *NewM
 			}
 			return stored(label)
 		}
-		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.rights.Actor(req.By, h.admin), Label: name, Size: m.Size, Over: old != nil, Hook: given.Hook}, req)
+		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.rights.Actor(req.By, h.admin), Label: name, Wrote: &machine.Writing{Size: m.Size, Over: old != nil, Hook: given.Hook}}, req)
 		if err != nil {
 			return nil, err
 		}

@@ -311,14 +311,17 @@ func (c *Case) written(label string) *Written {
 
 // logWritten says in the log who has written a message, and how much: what is decided
 // later may rest on it.
-func (d *caseDecision) logWritten(e Wake) {
+func logWritten(d *caseDecision, e Wake) {
+	if e.Wrote == nil {
+		return
+	}
 	what := "Wrote "
-	if e.Over {
+	if e.Wrote.Over {
 		what = "Replaced "
 	}
-	text := fmt.Sprintf("%s%s, %s", what, e.Label, inBytes(e.Size))
-	if e.Hook != "" {
-		text += ", by the hook " + e.Hook
+	text := fmt.Sprintf("%s%s, %s", what, e.Label, inBytes(e.Wrote.Size))
+	if e.Wrote.Hook != "" {
+		text += ", by the hook " + e.Wrote.Hook
 	}
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})

@@ -290,7 +290,7 @@ func (d *caseDecision) decide(event Event) error {
 	case Wake:
 		switch d.c.Life {
 		case Queued, Active, Suspended, Completed:
-			d.logWritten(e)
+			logWritten(d, e)
 			d.noteWritten(e.Label, e.Actor.Name)
 		case Closed, Canceled, Failed:
 		}

@@ -127,11 +127,16 @@ type (
 	Wake struct {
 		Actor Actor
 		Label string
-		Size  int64  // in bytes
-		Over  bool   // it took the place of another one
-		Hook  string // the hook that has delivered it; "": the actor has written it
+		Wrote *Writing // how it was written; nil: that is not told
 	}
 )
+
+// Writing is how a message was written.
+type Writing struct {
+	Size int64  // in bytes
+	Over bool   // it took the place of another one
+	Hook string // the hook that has delivered it; "": the actor has written it
+}
 
 func (Create) event()   {}
 func (Start) event()    {}
