@@ -295,7 +295,7 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 	if entry.ExcludeCalendar != "" {
 		err = e.calendars.Resolve(r, as, root.Get("excludeCalendar"), entry, req.Now)
 	}
-	e.checkHeartbeat(root, entry)
+	e.checkHeartbeat(req.By, root, entry)
 	return contextErr, err
 }
 

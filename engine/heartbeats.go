@@ -12,6 +12,7 @@ import (
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/schedule"
 	"flowdrive/store"
@@ -22,7 +23,7 @@ import (
 var heartbeatRepeats = machine.Repeats{Times: 4, Every: 5 * time.Second, Backoff: 3} //nolint:gochecknoglobals // a constant
 
 // checkHeartbeat judges the addresses that an entry calls as those that a route calls.
-func (e *Schedules) checkHeartbeat(root document.Value, entry *schedule.Entry) {
+func (e *Schedules) checkHeartbeat(by identity.Principal, root document.Value, entry *schedule.Entry) {
 	entry.Heartbeat.Each(func(pointer string, a schedule.Address) {
 		reach := route.Reach{Kind: route.ReachURL, Name: a.URL, Pointer: pointer}
 		if a.Secret != "" {
@@ -32,7 +33,7 @@ func (e *Schedules) checkHeartbeat(root document.Value, entry *schedule.Entry) {
 		if part := at.Get(path.Base(pointer)); part.Given() {
 			at = part
 		}
-		for _, fault := range append(e.reach.Check([]route.Reach{reach}), e.reach.Warn([]route.Reach{reach})...) {
+		for _, fault := range append(e.reach.Check([]route.Reach{reach}), e.reach.Warn(authorWho(by, ""), []route.Reach{reach})...) {
 			at.Fail(fault.Code, "%s", fault.Detail)
 		}
 	})

@@ -105,7 +105,7 @@ func (o *outsideWorld) RefusesCommand(name string) string {
 	return "is not allowed"
 }
 
-func (*outsideWorld) RefusesSecret(_ route.ReachKind, name string) string {
+func (*outsideWorld) RefusesSecret(_ *outbox.Author, _ route.ReachKind, name string) string {
 	if name == "key" {
 		return ""
 	}

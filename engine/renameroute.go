@@ -44,7 +44,7 @@ func (e *Routes) RenameRoute(ctx context.Context, req Request, name, newName str
 		if err := e.mean(tx, store.RouteMeant, old, stored.ID); err != nil {
 			return err
 		}
-		if err := e.putRenamed(tx, req, stored, newName); err != nil {
+		if err := e.putRenamed(tx, req, stored, info.By, newName); err != nil {
 			return err
 		}
 		if err := e.followRoute(tx, req, stored, old); err != nil {
@@ -65,8 +65,9 @@ func (e *Routes) RenameRoute(ctx context.Context, req Request, name, newName str
 	return out, err
 }
 
-// putRenamed stores the route under its new name, as a new version.
-func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name string) error {
+// putRenamed stores the route under its new name, as a new version of the same author:
+// who renames it has not written what it does.
+func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, author identity.ID, name string) error {
 	node, err := document.Parse(stored.Source, stored.YAML)
 	if err != nil {
 		return errs.Wrap("read the source of a route", err)
@@ -88,12 +89,8 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name 
 	stored.Name, stored.Modified = name, req.Now
 	stored.Version++
 	c.stored = *stored
-	c.warnings = e.warningsOf(req.By, c.compiled, c.warnings)
+	c.warnings = e.warningsOf(e.directory().Principal(author), c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c))
-	author := identity.ID(0)
-	if info := e.rights.Route(stored.ID); info != nil {
-		author = info.By // who renames a route does not answer for what it does
-	}
 	stored.Brief = document.Form(access.BriefOf(c.compiled, author))
 	c.stored = *stored
 	if err := tx.Write().Routes().Put(stored); err != nil {

@@ -74,7 +74,7 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 // warningsOf returns all warnings of a route, in the order of the document: those of
 // its document, and what only the server knows.
 func (e *Routes) warningsOf(by identity.Principal, r *route.Route, ofDocument []errs.Fault) []errs.Fault {
-	all := slices.Concat(ofDocument, e.unknownNames(by, r), e.reach.Warn(r.Reaches()))
+	all := slices.Concat(ofDocument, e.unknownNames(by, r), e.reach.Warn(authorWho(by, r.Name), r.Reaches()))
 	slices.SortStableFunc(all, func(a, b errs.Fault) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return all
 }

@@ -67,7 +67,7 @@ func (g *Gateway) RefusesDestination(d *Destination) (wrong []Refusal) {
 	}
 	address := d.URL
 	if d.URLSecret != "" {
-		refuse("webhook", g.RefusesSecret(route.ReachSecretURL, d.URLSecret))
+		refuse("webhook", g.RefusesSecret(nil, route.ReachSecretURL, d.URLSecret))
 		address, _ = g.Secrets.Text(d.URLSecret)
 	} else {
 		refuse("webhook", g.RefusesURL(d.URL))
@@ -79,11 +79,11 @@ func (g *Gateway) RefusesDestination(d *Destination) (wrong []Refusal) {
 		if known && t.header == "" {
 			refuse("token", "is not for the template "+d.Template+", whose address is the secret")
 		} else {
-			refuse("token", g.RefusesSecret(route.ReachSecretText, d.Token))
+			refuse("token", g.RefusesSecret(nil, route.ReachSecretText, d.Token))
 		}
 	}
 	if d.Secret != "" {
-		refuse("sign", g.RefusesSecret(route.ReachSecret, d.Secret))
+		refuse("sign", g.RefusesSecret(nil, route.ReachSecret, d.Secret))
 		if known && d.Template != StandardTemplate {
 			refuse("sign", "is for the template standard alone")
 		}
@@ -108,7 +108,7 @@ func (g *Gateway) announce(ctx context.Context, key string, b *outbox.Bulletin, 
 // announcement writes the request by which a destination is told.
 func (g *Gateway) announcement(d *Destination, key string, b *outbox.Bulletin, h *hidden) (*outbox.HTTPCall, error) {
 	t := templates()[d.Template]
-	call, err := g.fillInCall(&outbox.HTTPCall{
+	call, err := g.fillInCall(nil, &outbox.HTTPCall{
 		Method: t.method, URL: d.URL, URLSecret: d.URLSecret, Header: map[string]string{}, MediaType: "application/json", Body: b.Body, Secret: d.Secret,
 	}, h)
 	if err != nil {
@@ -116,7 +116,7 @@ func (g *Gateway) announcement(d *Destination, key string, b *outbox.Bulletin, h
 	}
 	h.addURL(call.URL) // also if the settings have it in the clear
 	if d.Token != "" {
-		token, err := g.secret(route.ReachSecretText, d.Token)
+		token, err := g.secret(nil, route.ReachSecretText, d.Token)
 		if err != nil {
 			return nil, err
 		}

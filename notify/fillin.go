@@ -21,9 +21,9 @@ func (g *Gateway) fillIn(d *outbox.Delivery) (*outbox.Delivery, *hidden, error) 
 	var err error
 	switch {
 	case d.HTTP != nil:
-		out.HTTP, err = g.fillInCall(d.HTTP, h)
+		out.HTTP, err = g.fillInCall(d.By, d.HTTP, h)
 	case d.Mail != nil:
-		out.Mail, err = g.fillInMail(d.Mail, h)
+		out.Mail, err = g.fillInMail(d.By, d.Mail, h)
 	case d.Exec != nil:
 		for _, name := range g.Commands.named[d.Exec.Name].Hidden {
 			h.add(g.Commands.named[d.Exec.Name].Env[name])
@@ -32,19 +32,19 @@ func (g *Gateway) fillIn(d *outbox.Delivery) (*outbox.Delivery, *hidden, error) 
 	return &out, h, err
 }
 
-// secret returns a secret for a use.
-func (g *Gateway) secret(use route.ReachKind, name string) (string, error) {
-	if reason := g.RefusesSecret(use, name); reason != "" {
+// secret returns a secret for a use by an author, nil for the settings.
+func (g *Gateway) secret(by *outbox.Author, use route.ReachKind, name string) (string, error) {
+	if reason := g.RefusesSecret(by, use, name); reason != "" {
 		return "", &outbox.Final{Reason: reason}
 	}
 	text, _ := g.Secrets.Text(name)
 	return text, nil
 }
 
-func (g *Gateway) fillInCall(c *outbox.HTTPCall, h *hidden) (*outbox.HTTPCall, error) {
+func (g *Gateway) fillInCall(by *outbox.Author, c *outbox.HTTPCall, h *hidden) (*outbox.HTTPCall, error) {
 	out := *c
 	if c.URLSecret != "" {
-		text, err := g.secret(route.ReachSecretURL, c.URLSecret)
+		text, err := g.secret(by, route.ReachSecretURL, c.URLSecret)
 		if err != nil {
 			return nil, err
 		}
@@ -58,9 +58,14 @@ func (g *Gateway) fillInCall(c *outbox.HTTPCall, h *hidden) (*outbox.HTTPCall, e
 		}
 	}
 	for _, header := range slices.Sorted(maps.Keys(c.HeaderSecrets)) {
-		text, err := g.secret(route.ReachSecretText, c.HeaderSecrets[header])
+		text, err := g.secret(by, route.ReachSecretText, c.HeaderSecrets[header])
 		if err != nil {
 			return nil, err
+		}
+		if by != nil {
+			if err := g.boundHost(c.HeaderSecrets[header], out.URL); err != nil {
+				return nil, err
+			}
 		}
 		out.Header[header] = text
 		h.add(text)
@@ -68,14 +73,34 @@ func (g *Gateway) fillInCall(c *outbox.HTTPCall, h *hidden) (*outbox.HTTPCall, e
 			h.add(credentials)
 		}
 	}
+	if by != nil && c.Secret != "" {
+		if _, err := g.signer(by, c.Secret); err != nil {
+			return nil, err
+		}
+		if err := g.boundHost(c.Secret, out.URL); err != nil {
+			return nil, err
+		}
+	}
 	return &out, nil
 }
 
-func (g *Gateway) fillInMail(m *outbox.Mail, h *hidden) (*outbox.Mail, error) {
+// boundHost returns why a secret may not go to the host of an address.
+func (g *Gateway) boundHost(name, address string) error {
+	to, err := url.Parse(address)
+	if err != nil {
+		return final("the address is not a valid URL")
+	}
+	if wrong := g.Secrets.refusesHost(name, to); wrong != "" {
+		return final("the secret %q %s", name, wrong)
+	}
+	return nil
+}
+
+func (g *Gateway) fillInMail(by *outbox.Author, m *outbox.Mail, h *hidden) (*outbox.Mail, error) {
 	out := *m
 	out.To = slices.Clone(m.To)
 	for _, name := range m.ToSecrets {
-		text, err := g.secret(route.ReachSecretMail, name)
+		text, err := g.secret(by, route.ReachSecretMail, name)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +110,14 @@ func (g *Gateway) fillInMail(m *outbox.Mail, h *hidden) (*outbox.Mail, error) {
 		}
 	}
 	if m.TextSecret != "" {
-		text, err := g.secret(route.ReachSecretText, m.TextSecret)
+		text, err := g.secret(by, route.ReachSecretBody, m.TextSecret)
 		if err != nil {
 			return nil, err
+		}
+		if by != nil {
+			if wrong := g.Secrets.refusesReaders(m.TextSecret, out.To); wrong != "" {
+				return nil, final("the secret %q %s", m.TextSecret, wrong)
+			}
 		}
 		out.Text = text
 		h.add(text)

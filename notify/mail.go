@@ -99,6 +99,12 @@ func ParseDomains(texts []string) (Domains, error) {
 	return d, errors.Join(faults...)
 }
 
+// have reports whether an address is in one of the domains.
+func (d Domains) have(address string) bool {
+	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+	return slices.ContainsFunc(d.items, func(p pattern) bool { return p.matches(domain) })
+}
+
 // RefusesAddress implements engine.Outside.
 func (g *Gateway) RefusesAddress(address string) string {
 	if g.Mail == nil {
@@ -107,10 +113,10 @@ func (g *Gateway) RefusesAddress(address string) string {
 	if !validAddress(address) {
 		return "is not an e-mail address"
 	}
-	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
-	if slices.ContainsFunc(g.domains().items, func(p pattern) bool { return p.matches(domain) }) {
+	if g.domains().have(address) {
 		return ""
 	}
+	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 	return fmt.Sprintf("mails go to users, and not to addresses at %s; an administrator allows them with the setting mail-domain", domain)
 }
 

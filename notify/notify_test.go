@@ -136,7 +136,7 @@ func TestNothingLeavesWithoutSettings(t *testing.T) {
 		{g.RefusesURL("https://example.org/x"), "setting allow-host"},
 		{g.RefusesAddress("ann@example.org"), "setting smtp"},
 		{g.RefusesCommand("ls"), "setting commands"},
-		{g.RefusesSecret(route.ReachSecret, "default"), "setting secrets"},
+		{g.RefusesSecret(nil, route.ReachSecret, "default"), "setting secrets"},
 		{deliver(t, g, &outbox.Delivery{HTTP: &outbox.HTTPCall{Method: "GET", URL: "http://127.0.0.1/"}}), "setting allow-host"},
 		{deliver(t, g, &outbox.Delivery{Mail: &outbox.Mail{To: []string{"ann@example.org"}}}), "setting smtp"},
 		{deliver(t, g, &outbox.Delivery{Exec: &outbox.Command{Name: "ls"}}), "setting commands"},

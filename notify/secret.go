@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/document"
 	"flowdrive/internal/webhook"
 	"flowdrive/route"
@@ -21,6 +22,8 @@ import (
 type Secrets struct {
 	texts  map[string]string
 	folded map[string]string // names by their spelling in the environment
+
+	bindings map[string]Binding // likewise by it
 }
 
 const (
@@ -79,7 +82,7 @@ func (s Secrets) signingKey(name string) ([]byte, error) {
 
 // RefusesSecret implements outbox.Outside. It does not tell anything of the
 // secret.
-func (g *Gateway) RefusesSecret(use route.ReachKind, name string) string {
+func (g *Gateway) RefusesSecret(by *outbox.Author, use route.ReachKind, name string) string {
 	text, ok := g.Secrets.Text(name)
 	if !ok {
 		known := slices.Sorted(maps.Keys(g.Secrets.texts))
@@ -102,6 +105,14 @@ func (g *Gateway) RefusesSecret(use route.ReachKind, name string) string {
 	default: // any text will do
 	}
 	if wrong == "" {
+		wrong = g.Secrets.refusesAuthor(by, use, name)
+	}
+	if wrong == "" && by != nil && use == route.ReachSecretURL {
+		if to, err := url.Parse(text); err == nil {
+			wrong = g.Secrets.refusesHost(name, to)
+		}
+	}
+	if wrong == "" {
 		return ""
 	}
 	return fmt.Sprintf("the secret %q %s", name, wrong)
@@ -109,14 +120,14 @@ func (g *Gateway) RefusesSecret(use route.ReachKind, name string) string {
 
 // signer returns the key that signs a request which names that secret, "" for none.
 // It is nil if nothing is to sign it.
-func (g *Gateway) signer(name string) ([]byte, error) {
+func (g *Gateway) signer(by *outbox.Author, name string) ([]byte, error) {
 	if name == "" {
 		if _, ok := g.Secrets.Text(defaultSecret); !ok {
 			return nil, nil
 		}
 		name = defaultSecret
 	}
-	if _, err := g.secret(route.ReachSecret, name); err != nil {
+	if _, err := g.secret(by, route.ReachSecret, name); err != nil {
 		return nil, err
 	}
 	return g.Secrets.signingKey(name)

@@ -78,7 +78,7 @@ func TestParseSecrets(t *testing.T) {
 		{route.ReachSecretMail, "slack", "is not an e-mail address"},
 		{route.ReachSecretMail, "My-Team", ""},
 	} {
-		got := g.RefusesSecret(test.use, test.name)
+		got := g.RefusesSecret(nil, test.use, test.name)
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s %s: got %q, want %q", test.use, test.name, got, test.want)
 		}

@@ -101,7 +101,8 @@ const (
 	ReachSecret     ReachKind = "secret"      // signs a request
 	ReachSecretURL  ReachKind = "secret url"  // is the address of a request
 	ReachSecretMail ReachKind = "secret mail" // is the address of a mail
-	ReachSecretText ReachKind = "secret text" // is a header or the text of a mail
+	ReachSecretText ReachKind = "secret text" // is a header
+	ReachSecretBody ReachKind = "secret body" // is the text of a mail
 )
 
 // Reach is something outside that a route names.
@@ -188,7 +189,7 @@ func (c *compiler) expressions(v document.Value, p *Payload) {
 func (c *compiler) mail(v document.Value) *Mail {
 	m := &Mail{Subject: c.value(v.Get("subject"))}
 	var isSecret bool
-	if m.TextSecret, isSecret = c.secret(v.Get("text"), ReachSecretText); !isSecret {
+	if m.TextSecret, isSecret = c.secret(v.Get("text"), ReachSecretBody); !isSecret {
 		m.Text = c.value(v.Get("text"))
 	}
 	to := v.Get("to")

@@ -5,7 +5,7 @@ import "flowdrive/internal/document"
 // OfSecret reports whether what is outside is a secret, whatever it is for.
 func (k ReachKind) OfSecret() bool {
 	switch k {
-	case ReachSecret, ReachSecretURL, ReachSecretMail, ReachSecretText:
+	case ReachSecret, ReachSecretURL, ReachSecretMail, ReachSecretText, ReachSecretBody:
 		return true
 	case ReachURL, ReachAddress, ReachCommand, ReachCallback:
 	}

@@ -74,7 +74,7 @@ func (s *heartbeatSettings) fault(c notify.Config) error {
 	defer g.Close()
 	var detail string
 	if call.URLSecret != "" {
-		detail = g.RefusesSecret(route.ReachSecretURL, call.URLSecret)
+		detail = g.RefusesSecret(nil, route.ReachSecretURL, call.URLSecret)
 	} else {
 		detail = g.RefusesURL(call.URL)
 	}

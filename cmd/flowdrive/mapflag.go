@@ -130,7 +130,11 @@ func readSecret(v document.Value) string {
 		return text
 	}
 	v.Only("file")
-	at := v.Get("file")
+	return readFileAt(v.Get("file"))
+}
+
+// readFileAt returns what is in the file whose path stands there.
+func readFileAt(at document.Value) string {
 	path, ok := at.Str()
 	if !ok {
 		return ""

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,10 +70,9 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	note("mail-domain", err)
 	c.Mail, err = s.mailServer()
 	note("smtp", err)
-	secrets, err := readMap(&s.secrets, "secrets", readSecret)
+	secrets, err := readMap(&s.secrets, "secrets", readBoundSecret)
 	note("secrets", err)
-	secrets = withEnvironment(secrets, os.Environ())
-	c.Secrets, err = notify.ParseSecrets(secrets)
+	c.Secrets, err = secretsOf(secrets, os.Environ())
 	note("secrets", err)
 	reachable := errors.Join(wrong...) == nil // else too much would be refused
 	commands, err := readMap(&s.commands, "commands", func(v document.Value) notify.Command { return readCommand(v, c.Secrets) })
@@ -200,28 +198,6 @@ func readVariable(v document.Value, secrets notify.Secrets) (text string, hidden
 		at.Fail(errs.CodeNotFound, "there is no secret %q; add it to the setting secrets", name)
 	}
 	return text, true
-}
-
-// secretVariable begins the names of variables of the environment that are secrets.
-const secretVariable = environmentPrefix + "SECRET_"
-
-// withEnvironment adds the secrets of the environment to those of the settings, as
-// FLOWDRIVE_SECRET_SLACK for slack. The environment wins, as everywhere.
-func withEnvironment(secrets map[string]string, environment []string) map[string]string {
-	out := maps.Clone(secrets)
-	if out == nil {
-		out = map[string]string{}
-	}
-	for _, variable := range environment {
-		name, value, _ := strings.Cut(variable, "=")
-		folded, isSecret := strings.CutPrefix(name, secretVariable)
-		if !isSecret || folded == "" {
-			continue
-		}
-		maps.DeleteFunc(out, func(known, _ string) bool { return notify.FoldSecret(known) == folded })
-		out[strings.ToLower(folded)] = value
-	}
-	return out
 }
 
 // readTimeout reads a length of time, or seconds.

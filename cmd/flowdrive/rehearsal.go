@@ -19,10 +19,12 @@ type anywhere struct {
 	runs map[string][]simulate.Run
 }
 
-func (*anywhere) RefusesURL(string) string                     { return "" }
-func (*anywhere) RefusesAddress(string) string                 { return "" }
-func (*anywhere) RefusesCommand(string) string                 { return "" }
-func (*anywhere) RefusesSecret(route.ReachKind, string) string { return "" }
+func (*anywhere) RefusesURL(string) string     { return "" }
+func (*anywhere) RefusesAddress(string) string { return "" }
+func (*anywhere) RefusesCommand(string) string { return "" }
+func (*anywhere) RefusesSecret(*outbox.Author, route.ReachKind, string) string {
+	return ""
+}
 
 // Rehearse implements outbox.Rehearser.
 func (a *anywhere) Rehearse(d *outbox.Delivery) (reply *outbox.Reply, err error, known bool) { //nolint:revive // as the interface has it

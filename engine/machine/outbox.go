@@ -129,6 +129,17 @@ type HTTPCall struct {
 	HeaderSecrets map[string]string `json:"headerSecrets,omitempty"`
 }
 
+// UsesSecrets reports whether what is asked for names secrets.
+func (r *Request) UsesSecrets() bool {
+	switch {
+	case r.Mail != nil:
+		return r.Mail.TextSecret != "" || len(r.Mail.ToSecrets) > 0
+	case r.HTTP != nil:
+		return r.HTTP.Secret != "" || r.HTTP.URLSecret != "" || len(r.HTTP.HeaderSecrets) > 0
+	}
+	return false
+}
+
 // Command is a run of a command that an administrator has allowed under its name.
 type Command struct {
 	Name     string   `json:"name"`

@@ -261,7 +261,12 @@ func (e *Dispatcher) deliver(ctx context.Context, row *store.OutboxRow, request 
 			return nil, &Final{Reason: refused}
 		}
 	}
+	by, err := e.authorOf(ctx, row, request)
+	if err != nil {
+		return nil, err
+	}
 	reply, err = e.Reach.Outside.Deliver(ctx, &Delivery{
+		By:   by,
 		Case: row.CaseID, Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News,
 		Wrote: func(o Output) { e.wrote(ctx, row, o) },
 	})
@@ -292,7 +297,10 @@ func (e *Dispatcher) record(ctx context.Context, rows []store.OutboxRow, now tim
 	units := make([]func(store.Tx) error, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		rehearsed := e.askOutside(row, now)
+		rehearsed, err := e.askOutside(ctx, row, now)
+		if err != nil {
+			return err
+		}
 		units[i] = func(tx store.Tx) error {
 			if rehearsed != nil {
 				return e.writeRehearsal(tx, row, rehearsed, now)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -28,9 +29,19 @@ type Outside interface {
 	RefusesURL(url string) string
 	RefusesAddress(address string) string // an e-mail address that is not a user's
 	RefusesCommand(name string) string
-	// RefusesSecret says it of a secret that is used so: one of the kinds
-	// route.ReachSecret….
-	RefusesSecret(use route.ReachKind, name string) string
+	// RefusesSecret says it of a secret that an author uses so: one of the kinds
+	// route.ReachSecret…. Without an author it is the settings that use it.
+	RefusesSecret(by *Author, use route.ReachKind, name string) string
+}
+
+// Author is who answers for the secrets that a route or an entry uses.
+type Author struct {
+	Route string // "" for an entry
+	Admin bool   // administers the server
+	Older bool   // who it is is not known: the case has an older version of its route
+	// In reports whether the author is one of those users, or a member of one of those
+	// teams.
+	In func(names []identity.Name) bool
 }
 
 // Rehearser is an Outside that can say, in a sandbox, what would become of a
@@ -46,6 +57,7 @@ type Delivery struct {
 	Case    int64        // that it is about; 0 for none
 	Key     string       // idempotency key: the same at every attempt, and no other delivery's
 	Attempt int          // 1, 2, …
+	By      *Author      // of the route whose step asks for it; nil: the server itself does, or no secret is used
 	Wrote   func(Output) // is told what a command has written so far, about every second and at its end; nil: nobody is
 	Mail    *Mail
 	HTTP    *HTTPCall
@@ -127,6 +139,6 @@ func (Nowhere) RefusesCommand(string) string {
 }
 
 // RefusesSecret implements Outside.
-func (Nowhere) RefusesSecret(route.ReachKind, string) string {
+func (Nowhere) RefusesSecret(*Author, route.ReachKind, string) string {
 	return "is not a secret that the administrator has set"
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -21,27 +22,31 @@ type rehearsal struct {
 }
 
 // askOutside asks the outside what would become of a delivery; nil if it cannot say.
-func (e *Dispatcher) askOutside(row *store.OutboxRow, now time.Time) *rehearsal {
+func (e *Dispatcher) askOutside(ctx context.Context, row *store.OutboxRow, now time.Time) (*rehearsal, error) {
 	with, can := e.Reach.Outside.(Rehearser)
 	var request machine.Request
 	if row.Step == 0 || json.Unmarshal(row.Request, &request) != nil {
-		return nil
+		return nil, nil
 	}
 	out := &rehearsal{}
 	if !can {
-		if reason := e.refusedSecret(&request); reason != "" {
+		by, err := e.authorOf(ctx, row, &request)
+		if err != nil {
+			return nil, err
+		}
+		if reason := e.refusedSecret(by, &request); reason != "" {
 			row.Attempts++
 			out.failed(row, &request, &Final{Reason: reason}, now)
-			return out
+			return out, nil
 		}
-		return nil
+		return nil, nil
 	}
 	reply, failure, known := with.Rehearse(&Delivery{
 		Key: row.Key, Attempt: int(row.Attempts) + 1, Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, Call: request.Call,
 		Wrote: func(o Output) { out.output = o },
 	})
 	if !known {
-		return nil
+		return nil, nil
 	}
 	row.Attempts++
 	if failure == nil {
@@ -50,10 +55,23 @@ func (e *Dispatcher) askOutside(row *store.OutboxRow, now time.Time) *rehearsal 
 			event.MediaType, event.Content = CleanType(reply.MediaType), reply.Content
 		}
 		out.event = event
-		return out
+		return out, nil
 	}
 	out.failed(row, &request, failure, now)
-	return out
+	return out, nil
+}
+
+// authorOf returns who answers for the secrets that a request of a step uses. It is nil
+// if the request uses none, or no step asks for it.
+func (e *Dispatcher) authorOf(ctx context.Context, row *store.OutboxRow, request *machine.Request) (by *Author, err error) {
+	if row.Step == 0 || !request.UsesSecrets() {
+		return nil, nil
+	}
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		by, err = e.Reach.AuthorOf(r, row.CaseID)
+		return err
+	})
+	return by, err
 }
 
 // failed says what becomes of a delivery whose attempt has failed.
@@ -74,7 +92,7 @@ func (r *rehearsal) failed(row *store.OutboxRow, request *machine.Request, failu
 // refusedSecret says why a secret that a request names cannot be put in, "" if all can
 // be. A sandbox asks it so that a route which would fail outside for want of a secret
 // fails there, too.
-func (e *Dispatcher) refusedSecret(request *machine.Request) string {
+func (e *Dispatcher) refusedSecret(by *Author, request *machine.Request) string {
 	var uses []route.Reach
 	add := func(kind route.ReachKind, names ...string) {
 		for _, name := range names {
@@ -90,10 +108,10 @@ func (e *Dispatcher) refusedSecret(request *machine.Request) string {
 	}
 	if m := request.Mail; m != nil {
 		add(route.ReachSecretMail, m.ToSecrets...)
-		add(route.ReachSecretText, m.TextSecret)
+		add(route.ReachSecretBody, m.TextSecret)
 	}
 	for _, use := range uses {
-		if reason, _ := e.Reach.refuses(use); reason != "" {
+		if reason, _ := e.Reach.refuses(by, use); reason != "" {
 			return reason
 		}
 	}
