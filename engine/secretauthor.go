@@ -2,7 +2,9 @@ package engine
 
 import (
 	"flowdrive/engine/access"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -37,10 +39,14 @@ func (e *base) authorOfCase(r store.Reader, caseID int64) (*outbox.Author, error
 		return authorWho(identity.Principal{}, ""), nil
 	}
 	info := e.rights.Route(stored.RouteID)
-	switch {
-	case info == nil:
+	if info == nil {
 		return authorWho(identity.Principal{}, e.rights.RouteName(stored.RouteID)), nil
-	case info.Version != stored.Version:
+	}
+	c, err := machine.ReadMarking(stored.Marking)
+	if err != nil {
+		return nil, errs.Wrap("read a case", err)
+	}
+	if info.Version != c.RouteVersion {
 		return &outbox.Author{Route: info.Name, Older: true, In: identity.Principal{}.InAny}, nil
 	}
 	return e.authorOfRoute(info), nil
