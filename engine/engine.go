@@ -278,7 +278,7 @@ func New(cfg Config) *Engine {
 	if b.observer == nil {
 		b.observer = nobody{}
 	}
-	b.reach = outbox.Reach{Outside: cfg.Outside, Callbacks: outbox.Callbacks{Funcs: cfg.Callbacks, Any: cfg.AnyCallback, Log: cfg.Log}, IsUsers: b.isUsers, AuthorOf: b.authorOfCase}
+	b.reach = outbox.Reach{Outside: cfg.Outside, Callbacks: outbox.Callbacks{Funcs: cfg.Callbacks, Any: cfg.AnyCallback, Log: cfg.Log}, IsUsers: b.isUsers, AuthorOf: secretAuthors{b}.ofCase}
 	if b.reach.Outside == nil {
 		b.reach.Outside = outbox.Nowhere{}
 	}

@@ -17,9 +17,12 @@ func authorWho(by identity.Principal, routeName string) *outbox.Author {
 	return &outbox.Author{Route: routeName, Admin: by.Admin(), In: by.InAny}
 }
 
-// authorOfRoute returns who has stored the newest version of a route, with the rights
+// secretAuthors finds who answers for secrets.
+type secretAuthors struct{ *base }
+
+// ofRoute returns who has stored the newest version of a route, with the rights
 // of now. If that is not known, nobody is.
-func (e *base) authorOfRoute(info *access.Route) *outbox.Author {
+func (e secretAuthors) ofRoute(info *access.Route) *outbox.Author {
 	directory := e.directory()
 	if !directory.Active(info.By) {
 		return authorWho(identity.Principal{}, info.Name)
@@ -27,10 +30,10 @@ func (e *base) authorOfRoute(info *access.Route) *outbox.Author {
 	return authorWho(directory.Principal(info.By), info.Name)
 }
 
-// authorOfCase returns who has stored the version of the route that a case has. Of older
+// ofCase returns who has stored the version of the route that a case has. Of older
 // versions that is not known, so that nobody is: who has stored a later one has not
 // looked at what the case does.
-func (e *base) authorOfCase(r store.Reader, caseID int64) (*outbox.Author, error) {
+func (e secretAuthors) ofCase(r store.Reader, caseID int64) (*outbox.Author, error) {
 	stored, err := store.OrNil(r.Cases().Get(caseID))
 	if err != nil {
 		return nil, err
@@ -49,5 +52,5 @@ func (e *base) authorOfCase(r store.Reader, caseID int64) (*outbox.Author, error
 	if info.Version != c.RouteVersion {
 		return &outbox.Author{Route: info.Name, Older: true, In: identity.Principal{}.InAny}, nil
 	}
-	return e.authorOfRoute(info), nil
+	return e.ofRoute(info), nil
 }
