@@ -24,7 +24,7 @@ func (e lacking) of(r store.Reader, info *access.Route) ([]errs.Fault, error) {
 		return nil, err
 	}
 	reaches := used.Compiled.Reaches()
-	return append(e.reach.Check(reaches), e.reach.Warn(secretAuthors{e.base}.ofRoute(info), reaches)...), nil
+	return append(e.reach.Check(reaches), e.reach.Warn(secretAuthors(e).ofRoute(info), reaches)...), nil
 }
 
 // lack is something that the route of that name names and the settings lack.

@@ -127,7 +127,7 @@ actions:
 		if err := p.do("start"); err != nil {
 			t.Fatal(err)
 		}
-		got := ""
+		var got string
 		if err := p.do("sam go"); err != nil {
 			_, got, _ = strings.Cut(err.Error(), "The route is at fault: ")
 		} else {

@@ -25,8 +25,8 @@ type rehearsal struct {
 func (e *Dispatcher) askOutside(ctx context.Context, row *store.OutboxRow, now time.Time) (*rehearsal, error) {
 	with, can := e.Reach.Outside.(Rehearser)
 	var request machine.Request
-	if row.Step == 0 || json.Unmarshal(row.Request, &request) != nil {
-		return nil, nil
+	if readable := row.Step != 0 && json.Unmarshal(row.Request, &request) == nil; !readable {
+		return nil, nil // what it is about says so when it is recorded
 	}
 	out := &rehearsal{}
 	if !can {
