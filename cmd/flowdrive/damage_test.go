@@ -100,7 +100,7 @@ func TestLogThatEndsEarly(t *testing.T) {
 			if err := again.stop(); err != nil {
 				t.Error(err)
 			}
-			said = again.complaints.String()
+			said = again.complained()
 		}
 		if test.want == "" && said != "" || !strings.Contains(said, test.want) {
 			t.Errorf("%s: the log says %q, want %q", what, said, test.want)

@@ -362,3 +362,12 @@ func newRandom(t *testing.T) *rand.Rand {
 	t.Logf("FLOWDRIVE_TEST_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
+
+// complained returns what the program has complained about, without what each server says
+// at its start that can tell nobody of failures.
+func (p *program) complained() string {
+	lines := slices.DeleteFunc(strings.SplitAfter(p.complaints.String(), "\n"), func(line string) bool {
+		return strings.Contains(line, "No administrator is told outside of the drive")
+	})
+	return strings.Join(lines, "")
+}

@@ -101,7 +101,7 @@ func TestCutUploads(t *testing.T) {
 	if err := p.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if complaints := p.complaints.String(); complaints != "" {
+	if complaints := p.complained(); complaints != "" {
 		t.Errorf("the server complained:\n%.2000s", complaints)
 	}
 	if diff := cmp.Diff(before, all(startProgram(t, data))); diff != "" {
