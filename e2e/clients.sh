@@ -90,7 +90,7 @@ if has rclone rclone; then
 	succeeds "    from the first time" rclone bisync "$work/both" w:Documents/admin/both --resync --workdir "$work/bisync"
 	echo 'a two' >"$work/both/a"
 	touch -d '+1 minute' "$work/both/a"
-	request PUT /dav/Documents/admin/both/b --data-binary 'b two'
+	request PUT /dav/Documents/admin/both/b --data-binary 'b two' -H "X-OC-Mtime: $(date -d '+1 minute' +%s)" # bisync compares seconds
 	succeeds "    in both directions" rclone bisync "$work/both" w:Documents/admin/both --workdir "$work/bisync"
 	succeeds "      the server has what was changed here" holds "$work/both/a" /dav/Documents/admin/both/a
 	expect "      and what was changed there is here" 'b two' "$(cat "$work/both/b")"
