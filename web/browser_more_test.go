@@ -435,7 +435,7 @@ func flowSessionEnds(t *testing.T, s *stage) {
 	s.cy.live()
 	s.cy.hurry()
 	s.cy.expect("401")
-	s.must(t, "admin", 204, "PUT", "/dav/Admin/Users/cy.json", `{"disabled": true}`)
+	s.must(t, "admin", 200, "PUT", "/dav/Admin/Users/cy.json", `{"disabled": true}`)
 	s.cy.until(`location.pathname === "/login"`)
 	s.cy.stop("led to the log-in")
 }
