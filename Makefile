@@ -72,6 +72,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
 e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm, litmus
 	@e2e/run.sh
 
+.PHONY: e2e-jobs
+e2e-jobs: ## what people do with files, by every client: a table (FLOWDRIVE_E2E_CLIENTS="curl gvfs")
+	@e2e/jobs.sh
+
 .PHONY: e2e-nodes
 e2e-nodes: ## litmus and the clients on three nodes behind HAProxy, which picks one at random for each request
 	@e2e/nodes.sh
