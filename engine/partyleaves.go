@@ -72,7 +72,11 @@ func (l *leaving) cases() (out []string, err error) {
 		}
 	}
 	if tasks > 0 {
-		out = append(out, fmt.Sprintf("%s that %s has accepted or was delegated to go back to their roles: %s.", counted(tasks, "task"), l.user.Name, caseNumbers(back)))
+		verb := "go back to their roles"
+		if tasks == 1 {
+			verb = "goes back to its role"
+		}
+		out = append(out, fmt.Sprintf("%s that %s has accepted or was delegated %s: %s.", counted(tasks, "task"), l.user.Name, verb, caseNumbers(back)))
 	}
 	if len(alone) > 0 {
 		verb := "wait"
@@ -81,23 +85,24 @@ func (l *leaving) cases() (out []string, err error) {
 		}
 		out = append(out, fmt.Sprintf("%s %s for %s, and too few others can do the task: %s. Give its role to somebody else, or somebody else to its team.", counted(len(alone), "case"), verb, l.user.Name, caseNumbers(alone)))
 	}
+	if len(ids) == mostLeft {
+		out = append(out, fmt.Sprintf("only the first %d cases with tasks for %s or a team of theirs were looked at.", mostLeft, l.user.Name))
+	}
 	return out, nil
 }
 
-// caseIDs returns the cases that name the user, or that have a task for a team of theirs.
+// mostLeft is how many cases are looked at: to disable a user must not take long.
+const mostLeft = 1000
+
+// caseIDs returns the first cases with tasks of the user, or of a team of theirs.
 func (l *leaving) caseIDs() (ids []int64, err error) {
-	if err := l.eachCaseNaming(l, l.user.Name, func(row *store.Case, _ *machine.Case, _ *route.Route) error {
-		ids = append(ids, row.ID)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	rows, err := l.Cases().Tasks().WithTasks(store.TaskFilter{Lists: machine.OnOffered, Parties: l.withTeams([]identity.ID{l.user.ID}), Routes: l.allRoutes()})
+	rows, err := l.Cases().Tasks().WithTasks(store.TaskFilter{
+		Lists: machine.OnOffered | machine.OnAccepted, Parties: l.withTeams([]identity.ID{l.user.ID}), Routes: l.allRoutes(), Limit: mostLeft,
+	})
 	for i := range rows {
 		ids = append(ids, rows[i].ID)
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), err
+	return ids, err
 }
 
 // needs reports whether a task of the case has enough users who can do it, and too few

@@ -86,7 +86,7 @@ func TestWhatADisabledUserLeaves(t *testing.T) {
 	}
 	report := func(user, doc string) string { return string(admin.mustPutParty(identity.User, user, doc).Report) }
 
-	want := fmt.Sprintf(`{"warnings":["disabled: 1 task that eve has accepted or was delegated to go back to their roles: case %d.",`+
+	want := fmt.Sprintf(`{"warnings":["disabled: 1 task that eve has accepted or was delegated goes back to its role: case %d.",`+
 		`"disabled: 1 case waits for eve, and too few others can do the task: case %d. Give its role to somebody else, or somebody else to its team.",`+
 		`"disabled: 1 schedule entry in the context of eve will not start a case: nightly.json.",`+
 		`"disabled: 1 hook of eve will refuse requests, until somebody else stores the same again: of-eve/push.",`+

@@ -182,7 +182,7 @@ func drawCase(x *visit) error {
 // startedText says how a case was started, in the words of its route.
 func startedText(r *route.Route) string {
 	if r.Init >= 0 && r.Init < len(r.Actions) {
-		if a := &r.Actions[r.Init]; a.Past != "" && a.Past != a.Title && a.Past != a.Name { // else it is no past
+		if a := &r.Actions[r.Init]; a.Past != "" && a.Past != a.Title && a.Past != a.Name { // else nobody gave it a past form
 			return lowerFirst(a.Past) + " by"
 		}
 	}

@@ -126,7 +126,7 @@ func TestDeleteRoute(t *testing.T) {
 }
 
 // TestScenarioBesideRoute: those who may change a route write its scenario on its page, and
-// are told in the editor where it breaks, which is no place in the text of the route.
+// are told in the editor where it breaks, which is not in the text of the route.
 func TestScenarioBesideRoute(t *testing.T) {
 	t.Parallel()
 	g := newRig(t)

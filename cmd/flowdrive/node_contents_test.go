@@ -82,7 +82,7 @@ func TestNodesWaitForABucket(t *testing.T) {
 	for _, n := range nodes {
 		n.awaitReady(t)
 	}
-	const text = "a text that is no content of its own"
+	const text = "a text that nothing else has"
 	nodes[0].must(t, http.StatusCreated, "PUT", "/dav/Documents/admin/a.txt", text)
 	s.Cut()
 	for i, active := range nodes { // one of them is the active one
