@@ -68,6 +68,48 @@ func (m *mailRoom) ofWays() (out []string) {
 	return out
 }
 
+// TestServerEndsWhileANoticeIsSent: the notice is sent again, and nobody is told that it
+// was not delivered.
+func TestServerEndsWhileANoticeIsSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := make(chan struct{})
+		room := &mailRoom{down: map[string]error{}}
+		room.answer = func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
+			<-hung
+			return nil, errors.New("the machine is gone")
+		}
+		w, stop := realTime(t, func(w *world) {
+			w.config = func(c *engine.Config) { c.Outside, c.Channels = room, engine.Channels{Mail: true} }
+		})
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+		w.as("admin").mustPutParty(identity.User, "bob", `{"email": "bob@example.org"}`)
+		w.as("admin").mustPutRoute("desk", routeTold)
+		w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+		await(time.Second)
+		sent := len(room.seen())
+		if sent == 0 {
+			t.Fatal("nothing is under way")
+		}
+		room.mu.Lock()
+		room.answer = room.deliver
+		room.mu.Unlock()
+		stopOther := reboot(t, w, room, engine.Channels{Mail: true})
+		if len(room.told) < sent {
+			t.Errorf("only %q arrived of %d", room.told, sent)
+		}
+		for _, line := range room.told {
+			if strings.Contains(line, "not delivered") || strings.Contains(line, "Notices ") {
+				t.Errorf("told %q", line)
+			}
+		}
+		close(hung)
+		stopOther()
+		stop()
+	})
+}
+
 // TestWaysOfTelling: administrators are told once of a destination, a mailbox or the
 // mail server that does not take notices, by the others, and once when it does
 // again.

@@ -107,9 +107,9 @@ func TestACommandIsRetried(t *testing.T) {
 
 // reboot begins another process on the data of a world whose own has lost its power
 // between an attempt and its record.
-func reboot(t *testing.T, w *world, outside *outsideWorld) (stop func()) {
+func reboot(t *testing.T, w *world, outside outbox.Outside, channels engine.Channels) (stop func()) {
 	t.Helper()
-	other := engine.New(engine.Config{Store: w.db, Clock: clock.Real{}, Outside: outside})
+	other := engine.New(engine.Config{Store: w.db, Clock: clock.Real{}, Outside: outside, Channels: channels})
 	if err := other.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestServerEndsWhileACommandRuns(t *testing.T) {
 				stops := []func(){stop}
 				for i, want := range test.attempts {
 					same(t, fmt.Sprintf("attempts after start %d", i+1), len(outside.seen()), want)
-					stops = append(stops, reboot(t, w, outside))
+					stops = append(stops, reboot(t, w, outside, engine.Channels{}))
 				}
 				log := strings.Join(w.as("sam").logTexts(id), "\n")
 				if !strings.Contains(log, test.log) {

@@ -39,8 +39,10 @@ func (e *Dispatcher) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 		}
 		return func(tx store.Tx) error {
 			row.Due = due
-			if err := e.Cases.NoteAttempt(tx, row, failure, e.Clock.Now()); err != nil {
-				return err
+			if !errors.Is(failure, errLost) { // which says nothing of who did not get it
+				if err := e.Cases.NoteAttempt(tx, row, failure, e.Clock.Now()); err != nil {
+					return err
+				}
 			}
 			if write != nil {
 				if _, err := write(tx); err != nil {
