@@ -73,7 +73,7 @@ e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm
 	@e2e/run.sh
 
 .PHONY: e2e-jobs
-e2e-jobs: ## what people do with files, by every client: a table (FLOWDRIVE_E2E_CLIENTS="curl gvfs")
+e2e-jobs: ## what people do with files, by every client: a table (E2E_CLIENTS="curl gvfs")
 	@e2e/jobs.sh
 
 .PHONY: e2e-nodes

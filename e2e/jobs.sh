@@ -6,7 +6,7 @@
 #
 # FLOWDRIVE_E2E_LARGE says how many MiB the large file has, FLOWDRIVE_E2E_MANY how many files
 # are deleted at once; five times as many are listed. For the table of the manual they
-# are 1024 and 1000. FLOWDRIVE_E2E_CLIENTS names clients, if it is not to be all.
+# are 1024 and 1000. E2E_CLIENTS names clients, if it is not to be all.
 #
 # shellcheck source=e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -337,7 +337,7 @@ full() {
 	start
 }
 
-wanted() { [[ -z ${FLOWDRIVE_E2E_CLIENTS-} || " $FLOWDRIVE_E2E_CLIENTS " == *" $1 "* ]]; }
+wanted() { [[ -z ${E2E_CLIENTS-} || " $E2E_CLIENTS " == *" $1 "* ]]; }
 
 for client in curl wget cadaver lftp rclone gio kio npm perl python; do
 	if wanted $client && "${client}_ready"; then

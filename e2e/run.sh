@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # With all clients jobs.sh alone takes a quarter of an hour: make e2e-jobs.
-export FLOWDRIVE_E2E_CLIENTS=${FLOWDRIVE_E2E_CLIENTS-curl rclone-full davfs2-locks-1}
+export E2E_CLIENTS=${E2E_CLIENTS-curl rclone-full davfs2-locks-1}
 
 status=0
 for script in schedule.sh habits.sh persons.sh drop.sh attachments.sh documents.sh account.sh calendar.sh monitoring.sh litmus.sh clients.sh everyday.sh jobs.sh saving.sh refusals.sh generated.sh release.sh packages.sh proxies.sh; do
