@@ -29,21 +29,16 @@ func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 	if !repeats || !scheduled {
 		return nil, nil
 	}
-	fired, err := t.tx.Entries().Occurrences(entry, lastFired)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(fired, func(o store.Occurrence) bool { return o.CaseID != 0 && o.CaseID < row.ID })
-	if at < 0 {
-		return nil, nil
-	}
-	before, err := t.troubleOf(fired[at].CaseID, n.name)
+	other, before, err := t.troubleBeside(entry, n.name)
 	if err != nil || before == nil || before.Text != n.Text {
 		return nil, err
 	}
 	like := before.Like
 	if like == nil {
-		like = &likeBefore{Case: fired[at].CaseID, Since: before.Since}
+		like = &likeBefore{Case: other, Since: before.Since}
+	}
+	if like.Case == row.ID {
+		return nil, nil
 	}
 	if t.change.after.Modified.Sub(like.Since) >= toldAgainAfter {
 		return nil, nil
@@ -53,6 +48,36 @@ func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 		return nil, err
 	}
 	return like, nil
+}
+
+// troubleBeside returns what is wrong under that name with the last other case of the
+// entry of which it is known how it went, nil for nothing. Instants that were skipped have
+// no case, and cases of instants that are made up for at once fail in any order.
+func (t *notifier) troubleBeside(entry store.UUID, name string) (caseID int64, of *trouble, err error) {
+	seen, looked := 0, 0
+	for limit := lastFired; ; limit *= 10 {
+		fired, err := t.tx.Entries().Occurrences(entry, limit)
+		if err != nil {
+			return 0, nil, err
+		}
+		for ; seen < len(fired) && looked < lastFired; seen++ {
+			id := fired[seen].CaseID
+			if id == 0 || id == t.change.row.ID {
+				continue
+			}
+			looked++
+			of, err := t.troubleOf(id, name)
+			if err != nil || of != nil {
+				return id, of, err
+			}
+			if machine.Life(fired[seen].State).Ended() {
+				return 0, nil, nil
+			}
+		}
+		if len(fired) < limit || looked == lastFired || limit >= mostMended {
+			return 0, nil, nil
+		}
+	}
 }
 
 // othersFailed returns the other cases among the last of the same schedule entry that are

@@ -49,6 +49,25 @@ func TestCasesOfAnEntryFailAlike(t *testing.T) {
 	same(t, "in the second day", second, []string{"10 12:00 35 things are still wrong: Still failed", "10 15:00 Still failed", "10 15:35 Failed"})
 }
 
+// TestCasesOfAnEntryFailAlikeAfterAGap: a failure is the same one also if the server was
+// away for more instants than are looked at first, and if cases of several instants that
+// are made up for fail one after the other.
+func TestCasesOfAnEntryFailAlikeAfterAGap(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []string{"once", "all"} {
+		w := mailsWorld(t)
+		w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+		w.as("admin").mustPutRoute("import", routeUnreadable)
+		w.as("ann").mustPutEntry("", `{"type": "crontab", "spec": "* * * * *", "route": "import", "title": "Import", "misfire": "`+misfire+`"}`)
+		w.advance(time.Minute)
+		want := w.sentTo("ann@example.org")
+		same(t, misfire+": of the first", len(want), 1)
+		w.clock.Set(w.clock.Now().Add(2 * time.Hour))
+		w.advance(5 * time.Minute)
+		same(t, misfire+": after two hours", w.sentTo("ann@example.org"), want)
+	}
+}
+
 // TestLaterCaseMendsEarlierOnes: who knows that cases of a schedule entry have failed hears
 // once, and in one mail, that a later one went well, also if nobody has retried them. They
 // are failed still, and nobody is told of them again.

@@ -110,12 +110,15 @@ func (g *Gateway) call(ctx context.Context, id string, c *outbox.HTTPCall, secre
 		if f, ok := errors.AsType[*forbidden](err); ok {
 			return nil, final("%s: %v", place(next.url), f)
 		}
+		if err != nil && late(ctx, err) {
+			return nil, tooLate("%s %s was not answered within %s", next.method, place(next.url), short(g.limits.call))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", next.method, place(next.url), err)
 		}
 		location := res.Header.Get("Location")
 		if !redirects3xx(res.StatusCode) || location == "" {
-			return g.answer(next, res)
+			return g.answer(ctx, next, res)
 		}
 		_ = res.Body.Close() // nothing was written, and it is not read
 		if redirects == g.limits.redirects {
@@ -231,10 +234,10 @@ func sameHost(a, b *url.URL) bool {
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // answer turns an answer into a reply or an error.
-func (g *Gateway) answer(asked request, res *http.Response) (*outbox.Reply, error) {
+func (g *Gateway) answer(ctx context.Context, asked request, res *http.Response) (*outbox.Reply, error) {
 	defer res.Body.Close()
 	if res.StatusCode >= 200 && res.StatusCode <= 299 {
-		return g.reply(asked, res)
+		return g.reply(ctx, asked, res)
 	}
 	beginning, err := io.ReadAll(io.LimitReader(res.Body, g.limits.errorAnswer))
 	if err != nil {
@@ -261,7 +264,7 @@ func failed(status int, err error) error {
 }
 
 // reply reads the content of a good answer.
-func (g *Gateway) reply(asked request, res *http.Response) (*outbox.Reply, error) {
+func (g *Gateway) reply(ctx context.Context, asked request, res *http.Response) (*outbox.Reply, error) {
 	tooLong := final("the answer of %s has more than %d bytes", place(asked.url), g.limits.answer)
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, final("the answer of %s is encoded as %s, which the request did not accept", place(asked.url), clean([]byte(coding), 40))
@@ -270,6 +273,9 @@ func (g *Gateway) reply(asked request, res *http.Response) (*outbox.Reply, error
 		return nil, tooLong
 	}
 	content, err := io.ReadAll(io.LimitReader(res.Body, g.limits.answer+1))
+	if err != nil && late(ctx, err) {
+		return nil, tooLate("the answer of %s was not complete within %s", place(asked.url), short(g.limits.call))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", place(asked.url), err)
 	}
@@ -304,6 +310,17 @@ func (g *Gateway) retryAfter(text string) time.Duration {
 		after = at.Sub(g.Clock.Now())
 	}
 	return min(max(after, 0), g.limits.later)
+}
+
+// late reports whether an attempt failed because its time was over, which ctx bounds.
+func late(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
+}
+
+// tooLate is the error of an attempt that had no more time. It says who did not do what,
+// and not on which socket the attempt waited then.
+func tooLate(format string, args ...any) error {
+	return &outbox.Failed{Kind: machine.FailureTimeout, Err: fmt.Errorf(format, args...)}
 }
 
 func final(format string, args ...any) error {

@@ -162,13 +162,22 @@ func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 	switch {
 	case o.broken || failure != nil && !o.said():
 		if ctx.Err() != nil {
-			failure = fmt.Errorf("%w: %w", ctx.Err(), failure)
+			return g.unfinished(ctx, failure)
 		}
 		return fmt.Errorf("mail server %s: %w", g.Mail.host, failure)
 	case len(o.deferred) == 0 && o.closed == "":
 		g.sent.forget(key)
 	}
 	return o.err()
+}
+
+// unfinished is the error of an attempt that ended before the mail server had answered.
+// What the library says then is of the connection that was closed.
+func (g *Gateway) unfinished(ctx context.Context, failure error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return tooLate("the mail server %s did not finish within %s", g.Mail.host, short(g.limits.mail))
+	}
+	return fmt.Errorf("mail server %s: %w: %w", g.Mail.host, ctx.Err(), failure)
 }
 
 // TryMail connects to the mail server and logs in there as for a mail, and sends none. It
@@ -179,7 +188,9 @@ func (g *Gateway) TryMail(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.limits.mail)
 	defer cancel()
-	if err := g.handOver(ctx, nil); err != nil {
+	if err := g.handOver(ctx, nil); err != nil && ctx.Err() != nil {
+		return g.unfinished(ctx, err)
+	} else if err != nil {
 		return fmt.Errorf("mail server %s: %w", g.Mail.host, err)
 	}
 	return nil
