@@ -53,7 +53,7 @@ func TestUnknownTeamOfRole(t *testing.T) {
 	out := w.as("sam").mustPutRoute("typo", "roles: {clerk: {assign: [\"team:everyon\"]}}\naccess: {start: [everybody]}\nstates: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {in: [a], to: b, role: clerk}}\n")
 	got := strings.Join(out.Warnings, "\n")
 	for _, want := range []string{
-		`there is no user or team "everyon" yet: until there is one, nobody is meant; a case that starts before that looks again after the next action in it, and not by itself; did you mean "everyone"?`,
+		`there is no user or team "everyon" yet: until there is one, nobody is meant; an open case in which nobody can do a task looks again then, any other after the next action in it; did you mean "everyone"?`,
 		`/access/start/0: there is no user or team "everybody" yet; did you mean "everyone"?`,
 	} {
 		if !strings.Contains(got, want) {

@@ -100,7 +100,7 @@ func (e *Routes) unknownNames(by identity.Principal, r *route.Route) (out []errs
 		default:
 			again := ""
 			if strings.HasPrefix(p.Pointer, "/roles/") {
-				again = "; a case that starts before that looks again after the next action in it, and not by itself"
+				again = "; an open case in which nobody can do a task looks again then, any other after the next action in it"
 			}
 			warn(p, "there is no user or team %q yet: until there is one, nobody is meant%s%s", p.Name, again, document.Hint(p.Name, e.partyNames()))
 		}

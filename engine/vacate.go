@@ -10,7 +10,8 @@ import (
 	"flowdrive/store"
 )
 
-// maxVacated is how many cases are changed in one unit when a user was disabled.
+// maxVacated is how many cases are changed in one unit when a user was disabled, or a user
+// or team was made.
 const maxVacated = 100
 
 // VacateParty implements account.Ties. The user is disabled already; others write between
@@ -27,26 +28,30 @@ func (e *base) VacateParty(ctx context.Context, req change.Request, p *store.Par
 			return nil
 		})
 	})
-	for err == nil && len(ids) > 0 {
+	if err != nil {
+		return err
+	}
+	return e.inParts(ctx, ids, v.vacate)
+}
+
+// inParts changes cases that are not archived, as many in a unit as it may take.
+func (e *base) inParts(ctx context.Context, ids []int64, change func(tx store.Tx, row *store.Case, spent *uint64) error) error {
+	for len(ids) > 0 {
 		done := 0
-		err = e.Store.Update(ctx, func(tx store.Tx) (err error) {
-			done, err = v.some(tx, ids)
+		err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
+			done, err = someOf(tx, ids, change)
 			return err
 		})
+		if err != nil {
+			return err
+		}
 		ids = ids[done:]
 	}
-	return err
+	return nil
 }
 
-// vacating takes from a user who was disabled the tasks that are theirs alone.
-type vacating struct {
-	*decider
-	req change.Request
-	p   *store.Party
-}
-
-// some does it for the first of some cases, and returns for how many.
-func (e vacating) some(tx store.Tx, ids []int64) (done int, err error) {
+// someOf changes the first of some cases, and returns how many.
+func someOf(tx store.Tx, ids []int64, change func(tx store.Tx, row *store.Case, spent *uint64) error) (done int, err error) {
 	var spent spending
 	for _, id := range ids {
 		if done == maxVacated || !spent.allows(0) {
@@ -57,13 +62,20 @@ func (e vacating) some(tx store.Tx, ids []int64) (done int, err error) {
 			return 0, err
 		}
 		if row != nil && row.Archived == 0 {
-			if err := e.vacate(tx, row, spent.by(0)); err != nil {
+			if err := change(tx, row, spent.by(0)); err != nil {
 				return 0, err
 			}
 		}
 		done++
 	}
 	return done, nil
+}
+
+// vacating takes from a user who was disabled the tasks that are theirs alone.
+type vacating struct {
+	*decider
+	req change.Request
+	p   *store.Party
 }
 
 // vacate does it for one case.

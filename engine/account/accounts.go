@@ -85,6 +85,9 @@ type Ties interface {
 	// StaffChanged judges again which tasks of cases nobody can do: those users may log
 	// in or may not any more, or those teams have other members.
 	StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error
+	// PartyMade assigns the roles of cases that have no players because there was no user
+	// or team of that name.
+	PartyMade(ctx context.Context, req change.Request, p *store.Party) error
 	// AddressChanged is told that no user gets mails at that address any more.
 	AddressChanged(tx store.Tx, req change.Request, address string) error
 	// DeputyChanged is told of a user whose deputy may be another one after a change.

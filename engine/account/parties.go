@@ -148,9 +148,12 @@ func (e *Accounts) tellCases(ctx context.Context, req change.Request, c *Change)
 			return err
 		}
 	}
+	if c.Created {
+		return e.ties.PartyMade(ctx, req, p)
+	}
 	old := c.Old
-	if c.Created || !c.Changed || old.Disabled == p.Disabled && old.Admin == p.Admin && slices.Equal(old.Members, p.Members) && slices.Equal(old.Admins, p.Admins) {
-		return nil // cases name nobody who was not there when they named them
+	if !c.Changed || old.Disabled == p.Disabled && old.Admin == p.Admin && slices.Equal(old.Members, p.Members) && slices.Equal(old.Admins, p.Admins) {
+		return nil
 	}
 	return e.ties.StaffChanged(ctx, req, []identity.ID{p.ID})
 }

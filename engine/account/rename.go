@@ -62,6 +62,12 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 		out = &change.Outcome{Created: true, Changed: true, Name: string(to.Name), Form: PartyForm(&to), FormETag: to.ETag(), ETag: to.ETag(), Modified: to.Modified}
 		return e.Refresh(tx)
 	})
+	if err != nil || req.DryRun {
+		return out, err
+	}
+	if p := e.Table().ByName(kind, newName); p != nil {
+		err = e.ties.PartyMade(change.Committed(ctx), req, p) // routes may have named it before it was called that
+	}
 	return out, err
 }
 

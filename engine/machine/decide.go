@@ -258,6 +258,8 @@ func (d *caseDecision) decide(event Event) error {
 		return d.personal().delegate(e)
 	case Vacate:
 		return d.personal().vacate(e)
+	case FillRoles:
+		return d.fillRoles()
 	case Move:
 		return d.personal().moveByPerson(e)
 	case Migrate:
@@ -321,7 +323,7 @@ func (d relations) withAncestors(event Event) (done bool, err error) {
 		return d.c.nextWork() < 0 && !d.mustWake(), nil
 	case Start:
 		return true, nil
-	case Edit, Vacate, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Attempted, Undelivered, Recorded:
+	case Edit, Vacate, FillRoles, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Attempted, Undelivered, Recorded:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")

@@ -18,6 +18,11 @@ func (d *caseDecision) bringToRest() error {
 	if d.route.Model != route.Dependency && d.status == route.NoState {
 		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not define", d.c.ID, d.c.Status)
 	}
+	if d.resumed {
+		if err := d.assignRoles(); err != nil { // FillRoles does not come to a case that is suspended
+			return err
+		}
+	}
 	for {
 		if err := d.timers().expireOverdue(); err != nil {
 			return err
