@@ -37,11 +37,18 @@ func (p *Picture) DOT() []byte {
 	}
 	for i := range p.graph.Edges {
 		e := &p.graph.Edges[i]
-		label := ""
+		var attributes []string
 		if len(e.Labels) > 0 {
-			label = " [label=" + dotText(joined(e.Labels)) + "]"
+			attributes = append(attributes, "label="+dotText(joined(e.Labels)))
 		}
-		line(&b, "  n%d -> n%d%s;", e.From, e.To, label)
+		if e.fails() {
+			attributes = append(attributes, "style=dashed")
+		}
+		list := ""
+		if len(attributes) > 0 {
+			list = " [" + strings.Join(attributes, ", ") + "]"
+		}
+		line(&b, "  n%d -> n%d%s;", e.From, e.To, list)
 	}
 	line(&b, "}")
 	return b.Bytes()

@@ -30,6 +30,7 @@ const (
 	ByMessage Icon = "message"
 	ByCases   Icon = "cases" // by its children
 	Again     Icon = "again" // does not leave the state
+	OnFailure Icon = "failed"
 )
 
 // Label is a line of text, with an icon.
@@ -52,7 +53,10 @@ type Node struct {
 // Way is what an arrow stands for: an action that leads from a state to another
 // one, by their names; in the dependency model an action that the action To waits
 // for. An empty name stands for any.
-type Way struct{ Action, From, To string }
+type Way struct {
+	Action, From, To string
+	Fails            bool // it is taken if the action fails
+}
 
 // Edge is an arrow between two nodes, by index.
 type Edge struct {
@@ -60,6 +64,19 @@ type Edge struct {
 	Labels   []Label
 	Ways     []Way
 }
+
+// meant returns what the arrow stands for beside failures.
+func (e *Edge) meant() (ways []Way) {
+	for _, w := range e.Ways {
+		if !w.Fails {
+			ways = append(ways, w)
+		}
+	}
+	return ways
+}
+
+// fails reports whether the arrow stands for nothing but what fails.
+func (e *Edge) fails() bool { return len(e.meant()) == 0 }
 
 // Graph is the picture of a route, before anything has a place.
 type Graph struct {

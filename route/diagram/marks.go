@@ -83,7 +83,7 @@ func (m *Marks) edge(e *Edge) string {
 	switch {
 	case among(m.Went, e.Ways):
 		return "went"
-	case among(m.Can, e.Ways):
+	case among(m.Can, e.meant()):
 		return "can"
 	}
 	return ""

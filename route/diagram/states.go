@@ -23,6 +23,7 @@ func (b *builder) states() {
 	for i := range b.r.Transitions {
 		b.transition(&b.r.Transitions[i])
 	}
+	b.failures()
 	for i := range b.r.States {
 		if limit := b.r.States[i].Timeout; limit != nil {
 			b.line(i, Label{Icon: ByTime, Text: "Time limit of " + limit.Words()})

@@ -141,6 +141,10 @@ func (w *writer) arrow(e *Edge, points []layered.Point, class string, down bool)
 		points = append([]layered.Point(nil), points...)
 		points[end] = before(points[end-1], points[end], down)
 	}
+	dashes := ""
+	if e.fails() {
+		class, dashes = strings.TrimSpace("fails "+class), `" stroke-dasharray="4 3`
+	}
 	w.put(`<g class="edge`, spaced(class), `"><path d="M`, number(points[0].X), " ", number(points[0].Y))
 	for i, p := range points[1:] {
 		if i%3 == 0 {
@@ -148,7 +152,7 @@ func (w *writer) arrow(e *Edge, points []layered.Point, class string, down bool)
 		}
 		w.put(" ", number(p.X), " ", number(p.Y))
 	}
-	w.put(`" fill="none" stroke="`, stroke[0], `" stroke-width="`, stroke[1], `"/>`)
+	w.put(`" fill="none" stroke="`, stroke[0], `" stroke-width="`, stroke[1], dashes, `"/>`)
 	if tipped {
 		w.tip(points[end], tip, stroke[0], down)
 	}

@@ -211,6 +211,9 @@ func toOf(r *route.Route, a *route.Action) []string {
 		}
 		out = append(out, to)
 	}
+	if on, _ := handlerOf(r, a); on != nil {
+		out = append(out, stateTitle(r, on.To)+" (if it fails)")
+	}
 	return out
 }
 
