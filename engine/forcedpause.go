@@ -4,11 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/engine/access"
 	"flowdrive/engine/notice"
-	"flowdrive/engine/status"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
+	"flowdrive/schedule"
 	"flowdrive/store"
 )
 
@@ -111,18 +110,10 @@ func (e *pauses) resumed(of loadedEntry, by identity.ID, now time.Time) ([]notic
 	return (&deeds{e.decider, e.tx}).endTrouble(&rows[at], of, entryOver{at: now, by: by})
 }
 
-// latePaused adds a schedule entry that was paused because its route was deleted.
-func (l *statusLook) latePaused(r store.Reader, row *store.Trouble, late *status.Late) error {
-	stored, err := store.OrNil(r.Entries().Get(row.Entry))
-	if err != nil || stored == nil || stored.Paused.IsZero() {
-		return err
+// pausedWithRoute says that an entry was paused because its route was deleted.
+func pausedWithRoute(stored *store.Entry, _ *schedule.Entry, told *trouble) string {
+	if stored.Paused.IsZero() {
+		return ""
 	}
-	if !access.SeesEntry(l.by, stored.ContextID) && stored.AuthorID != l.by.ID && !l.administers(stored.RouteID) {
-		return nil
-	}
-	told, err := readTrouble(row)
-	if err != nil {
-		return err
-	}
-	return l.addEntry(r, stored, late, status.Other{Since: told.Since, Text: "It is paused, and starts no cases: " + told.Text})
+	return "It is paused, and starts no cases: " + told.Text
 }

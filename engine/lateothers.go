@@ -12,8 +12,12 @@ import (
 	"flowdrive/engine/notice"
 	"flowdrive/engine/status"
 	"flowdrive/internal/errs"
+	"flowdrive/schedule"
 	"flowdrive/store"
 )
+
+// lateAdder adds to a list what is wrong by a trouble, if that is so and the user may know.
+type lateAdder func(r store.Reader, row *store.Trouble, late *status.Late) error
 
 // lateElsewhere adds what is wrong and is not found on a case: the cases that take longer
 // than usual, schedule entries, hooks and, for administrators, the server and the ways by
@@ -21,9 +25,12 @@ import (
 func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 	type kind struct {
 		name string
-		add  func(store.Reader, *store.Trouble, *status.Late) error
+		add  lateAdder
 	}
-	kinds := []kind{{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry}, {troublePaused, l.latePaused}, {troubleUnfilled, l.lateUnfilled}, {troubleHook, l.lateHook}}
+	kinds := []kind{
+		{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry(notFired)}, {troublePaused, l.lateEntry(pausedWithRoute)},
+		{troubleUnfilled, l.lateEntry(notFilled)}, {troubleHook, l.lateHook},
+	}
 	for _, name := range hookRefusals() {
 		kinds = append(kinds, kind{name, l.lateRefusals})
 	}
@@ -97,40 +104,49 @@ func (l *statusLook) administers(routeID int64) bool {
 	return info != nil && l.rights.Administers(l.by, info)
 }
 
-// lateEntry adds a schedule entry that could not create its case. Nobody is told again of
-// one that is paused.
-func (l *statusLook) lateEntry(r store.Reader, row *store.Trouble, late *status.Late) error {
-	stored, err := store.OrNil(r.Entries().Get(row.Entry))
-	if err != nil || stored == nil || !stored.Paused.IsZero() {
-		return err
-	}
-	if !access.SeesEntry(l.by, stored.ContextID) && stored.AuthorID != l.by.ID && !l.administers(stored.RouteID) {
+// entryWords say what is wrong with a schedule entry, "" if it is not wrong any more.
+type entryWords func(stored *store.Entry, form *schedule.Entry, told *trouble) string
+
+// lateEntry adds schedule entries with which something is wrong, for those who may know.
+func (l *statusLook) lateEntry(words entryWords) lateAdder {
+	return func(r store.Reader, row *store.Trouble, late *status.Late) error {
+		stored, err := store.OrNil(r.Entries().Get(row.Entry))
+		if err != nil || stored == nil {
+			return err
+		}
+		if !access.SeesEntry(l.by, stored.ContextID) && stored.AuthorID != l.by.ID && !l.administers(stored.RouteID) {
+			return nil
+		}
+		told, err := readTrouble(row)
+		if err != nil {
+			return err
+		}
+		form, err := l.readForm(stored)
+		if err != nil {
+			return err
+		}
+		text := words(stored, form, told)
+		if text == "" {
+			return nil
+		}
+		names, err := l.entryNames(r, []store.Entry{*stored})
+		if err != nil {
+			return err
+		}
+		late.Others = append(late.Others, status.Other{
+			Kind: status.OtherEntry, Name: names[stored.UUID], Title: form.Title, Path: "/schedule/" + stored.UUID.String(), Since: told.Since, Text: text,
+		})
 		return nil
 	}
-	told, err := readTrouble(row)
-	if err != nil {
-		return err
-	}
-	entry, err := l.readForm(stored)
-	if err != nil {
-		return err
-	}
-	return l.addEntry(r, stored, late, status.Other{Since: told.Since, Text: cmp.Or(entry.LastError, told.Text)})
 }
 
-// addEntry adds a schedule entry with which something is wrong.
-func (l *statusLook) addEntry(r store.Reader, stored *store.Entry, late *status.Late, o status.Other) error {
-	entry, err := l.readForm(stored)
-	if err != nil {
-		return err
+// notFired says why an entry could not create its case. Nobody is told again of one that
+// is paused.
+func notFired(stored *store.Entry, form *schedule.Entry, told *trouble) string {
+	if !stored.Paused.IsZero() {
+		return ""
 	}
-	names, err := l.entryNames(r, []store.Entry{*stored})
-	if err != nil {
-		return err
-	}
-	o.Kind, o.Name, o.Title, o.Path = status.OtherEntry, names[stored.UUID], entry.Title, "/schedule/"+stored.UUID.String()
-	late.Others = append(late.Others, o)
-	return nil
+	return cmp.Or(form.LastError, told.Text)
 }
 
 // lateHook adds a hook that refuses requests by its own fault.

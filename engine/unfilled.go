@@ -5,10 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/access"
 	"flowdrive/engine/notice"
-	"flowdrive/engine/status"
 	"flowdrive/internal/document"
+	"flowdrive/schedule"
 	"flowdrive/store"
 )
 
@@ -61,22 +60,7 @@ func (e *unfilled) over(of *loadedEntry, now time.Time) error {
 	return err
 }
 
-// lateUnfilled adds a schedule entry whose last case has labels as they are written.
-func (l *statusLook) lateUnfilled(r store.Reader, row *store.Trouble, late *status.Late) error {
-	stored, err := store.OrNil(r.Entries().Get(row.Entry))
-	if err != nil || stored == nil {
-		return err
-	}
-	if !access.SeesEntry(l.by, stored.ContextID) && stored.AuthorID != l.by.ID && !l.administers(stored.RouteID) {
-		return nil
-	}
-	told, err := readTrouble(row)
-	if err != nil {
-		return err
-	}
-	entry, err := l.readForm(stored)
-	if err != nil {
-		return err
-	}
-	return l.addEntry(r, stored, late, status.Other{Since: told.Since, Text: strings.Join(entry.Unfilled, "; ")})
+// notFilled says which labels the last case of an entry has as they are written.
+func notFilled(_ *store.Entry, form *schedule.Entry, _ *trouble) string {
+	return strings.Join(form.Unfilled, "; ")
 }
