@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"flowdrive/engine/access"
@@ -101,7 +100,9 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 			keep(&facts.Routes, need.Route, def)
 		}
 	case need.Right != machine.StartRight{}:
-		keep(&facts.Rights, need.Right, e.mayStartAs(need.Right))
+		keep(&facts.Rights, need.Right, routeAuthors{e.base}.mayStart(need.Right))
+	case need.Told != machine.MemberRight{}:
+		keep(&facts.Told, need.Told, routeAuthors{e.base}.mayName(need.Told))
 	case need.New > 0:
 		err = e.identities(in, l, need.New)
 	case need.Case != 0:
@@ -214,35 +215,6 @@ func (e *decider) current(l *lookup, info *access.Route) (used *usedRoute, err e
 		return err
 	})
 	return used, err
-}
-
-// mayStartAs reports whether a context may start cases of a route by a step of another
-// one. If the author of that one does not see the route, the answer is as if there were none.
-func (e *decider) mayStartAs(right machine.StartRight) (answer machine.StartAnswer) {
-	d := e.directory()
-	info, context := e.rights.Named(right.Route), d.ByName(identity.Name(right.Context))
-	by := e.rights.Route(right.By)
-	if info == nil || context == nil || by == nil {
-		return answer
-	}
-	if as := d.Principal(context.ID); !e.rights.SeesRoute(as, info) || !e.rights.MayStart(as, info) {
-		return answer
-	}
-	author, is := d.ByID(by.Author()), "author"
-	if author == nil { // deleted: the context to which the route belongs answers for it
-		author, is = d.ByID(by.ContextID), "owner"
-	}
-	if author == nil {
-		return answer
-	}
-	switch as := d.Principal(author.ID); {
-	case !e.rights.SeesRoute(as, info):
-	case !e.rights.MayHaveStarted(as, info):
-		answer.Refused = fmt.Sprintf("%s, the %s of %s, may not start %s", author.Name, is, by.Name, info.Name)
-	default:
-		answer.May = true
-	}
-	return answer
 }
 
 // messageFact reads a message that a decision may rest on. It returns nil if

@@ -92,8 +92,11 @@ func (e *Routes) unknownNames(by identity.Principal, r *route.Route) (out []errs
 		case deleted:
 			warn(p, "%q was deleted; to name a later user or team of that name, store the route once without it", was)
 		case d.ByName(identity.Name(p.Name)) != nil:
-			if party := d.ByName(identity.Name(p.Name)); party.Kind == identity.User && !d.Active(party.ID) {
+			switch party := d.ByName(identity.Name(p.Name)); {
+			case party.Kind == identity.User && !d.Active(party.ID):
 				warn(p, "the user %q is disabled: whatever is for them is for nobody", party.Name)
+			case party.Kind == identity.Team && perUserRole(r, p) && !access.SeesMembers(by, party):
+				warn(p, "each: per_user would name the members of the team %q, whom you may not know, so this fails: let one of them, or an administrator of the team, store the route", party.Name)
 			}
 		case p.Instead != "":
 			warn(p, "there is no user or team %q yet; did you mean %q?", p.Name, p.Instead)
@@ -117,6 +120,22 @@ func (e *Routes) unknownNames(by identity.Principal, r *route.Route) (out []errs
 		}
 	}
 	return out
+}
+
+// perUserRole reports whether a party is assigned to a role of which the route starts a case
+// for each user.
+func perUserRole(r *route.Route, p route.Party) bool {
+	for i := range r.Actions {
+		if r.Actions[i].Child == nil {
+			continue
+		}
+		for _, mapped := range r.Actions[i].Child.Roles {
+			if mapped.Each == route.PerUser && strings.HasPrefix(p.Pointer, "/roles/"+mapped.From+"/assign/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // partyNames returns the names of all users and teams, which every user may know.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/internal/identity"
 )
 
 // TestStartStep: what a step starts has the message as its input and is
@@ -77,8 +78,8 @@ actions:
 		same(t, what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	warned("not seen", bob.mustPutRoute("lunch", lunch), `6:55 /actions/go/onFire/0/start/route: there is no route "payroll" yet`)
-	of := func(u user) int64 { return u.mustPutCase("lunch.json", `{"route": "lunch"}`).CaseID }
-	id := of(sam)
+	of := func(u user, name string) int64 { return u.startCase(`{"route": "` + name + `"}`) }
+	id := of(sam, "lunch")
 	refused := func(id int64, action, want string) {
 		t.Helper()
 		before := len(w.cases())
@@ -107,4 +108,12 @@ actions:
 		t.Fatal(err)
 	}
 	same(t, "the first line", sam.logTexts(began)[0], "life: Created by a step of dinner, case "+strconv.FormatInt(id, 10))
+
+	// Who is disabled has no rights that a route could use.
+	sam.mustPutRoute("payroll", "access: {start: [sam, bob]}\n"+payroll)
+	warned("by who may now", bob.mustPutRoute("dinner", lunch+"description: bob's\n"))
+	admin.mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	refused(of(sam, "dinner"), "go", "bob, the owner of dinner, is disabled")
+	admin.mustPutParty(identity.User, "bob", `{"disabled": false}`)
+	sam.mustPerform(of(sam, "dinner"), "go")
 }

@@ -22,7 +22,8 @@ const (
 type unstaffed struct {
 	machine.Unstaffed
 	can      int
-	disabled []string // users who would be among them
+	counted  bool     // it may be told how many can
+	disabled []string // users who would be among them, and teams that have such
 }
 
 // warnUnstaffed keeps the warnings of a case in step with who there is: of each task
@@ -34,7 +35,7 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
 			if can := e.staff(c, task); can < task.Need {
-				missing = append(missing, unstaffed{task, can, disabledStaff(e.directory(), c, task)})
+				missing = append(missing, unstaffed{task, can, countTold(e.directory(), c, task), disabledStaff(e.directory(), c, task)})
 			}
 		}
 	}
@@ -66,6 +67,8 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 func (u *unstaffed) text() string {
 	text := nobodyCan + u.Title
 	switch {
+	case u.Need >= 2 && u.can > 0 && !u.counted:
+		text = fmt.Sprintf("%s%s (it needs %d, and fewer can do it)", tooFewCan, u.Title, u.Need)
 	case u.Need >= 2 && u.can > 0:
 		text = fmt.Sprintf("%s%s (it needs %d, and only %d can do it)", tooFewCan, u.Title, u.Need, u.can)
 	case u.Need >= 2:
@@ -84,33 +87,46 @@ func (u *unstaffed) text() string {
 	return text
 }
 
-// disabledStaff returns the users who could do the task if they were not disabled, by name.
-// Those are not meant who are among everyone or the administrators: there are others.
-func disabledStaff(d *identity.Directory, c *machine.Case, task machine.Unstaffed) (users []string) {
-	var add func(party string)
-	add = func(party string) {
+// disabledStaff returns the users who could do the task if they were not disabled, by name,
+// and the teams that have such members, who are not named to all who see the case. Those are
+// not meant who are among everyone or the administrators: there are others.
+func disabledStaff(d *identity.Directory, c *machine.Case, task machine.Unstaffed) (out []string) {
+	excludes := func(p *identity.Party) bool { return task.Excludes(string(p.Name)) }
+	for _, party := range staffParties(c, task) {
 		p := d.ByName(identity.Name(party))
 		switch {
-		case p == nil:
-		case p.Kind == identity.User && p.Disabled:
-			users = append(users, string(p.Name))
-		case p.Kind == identity.Team:
-			for _, member := range p.Members {
-				add(string(member))
-			}
+		case p == nil || p.Name == identity.Everyone:
+		case p.Kind == identity.User && p.Disabled && !excludes(p):
+			out = append(out, string(p.Name))
+		case p.Kind == identity.Team && slices.ContainsFunc(d.Parties(), func(user *identity.Party) bool {
+			return user.Kind == identity.User && user.Disabled && !excludes(user) && slices.Contains(d.Contexts(user.ID), p.ID)
+		}):
+			out = append(out, "a member of the team "+string(p.Name))
 		}
 	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// staffParties returns the parties of a task, its stakeholders by their names.
+func staffParties(c *machine.Case, task machine.Unstaffed) (out []string) {
 	for _, party := range task.Parties {
 		if party == machine.PartyStakeholders {
-			for _, stakeholder := range c.Stakeholders {
-				add(stakeholder)
-			}
+			out = append(out, c.Stakeholders...)
 			continue
 		}
-		add(party)
+		out = append(out, party)
 	}
-	slices.Sort(users)
-	return slices.DeleteFunc(slices.Compact(users), task.Excludes)
+	return out
+}
+
+// countTold reports whether it may be told how many users can do the task: how many a team
+// has is for those to know who see its members.
+func countTold(d *identity.Directory, c *machine.Case, task machine.Unstaffed) bool {
+	return !slices.ContainsFunc(staffParties(c, task), func(party string) bool {
+		p := d.ByName(identity.Name(party))
+		return p != nil && p.Kind == identity.Team
+	})
 }
 
 // staff returns how many users who may log in the parties have, or as many as the task

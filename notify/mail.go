@@ -151,7 +151,7 @@ func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 	ctx, cancel := context.WithTimeout(ctx, g.limits.mail)
 	defer cancel()
 	failure := g.handOver(ctx, messages)
-	var o outcome
+	o := outcome{members: m.Members}
 	for i, m := range messages {
 		if m.IsDelivered() {
 			g.sent.add(key, to[i])
@@ -270,6 +270,7 @@ func (d *mailDialer) close() {
 
 // outcome is what became of a mail's addresses.
 type outcome struct {
+	members           []string // addresses that are not told
 	refused, deferred []string
 	closed            string // what the server said to refuse mails of this sender, "" if it does not
 	broken            bool   // the connection ended before the server had answered for all
@@ -298,11 +299,21 @@ func (o *outcome) note(address string, err error) {
 		o.closed = line // it has not heard of an address, so that it says nothing of one
 		return
 	}
-	line = address + ": " + line
+	list := &o.deferred
 	if e.ErrorCode() >= 500 {
-		o.refused = append(o.refused, line)
-	} else {
-		o.deferred = append(o.deferred, line)
+		list = &o.refused
+	}
+	if !slices.Contains(o.members, address) {
+		*list = append(*list, address+": "+line)
+		return
+	}
+	// Servers say in their text whom they refuse.
+	local, _, _ := strings.Cut(address, "@")
+	if strings.Contains(strings.ToLower(text), strings.ToLower(local)) {
+		line = strconv.Itoa(e.ErrorCode())
+	}
+	if line = "a member of a team: " + line; !slices.Contains(*list, line) { // how many would say how many there are
+		*list = append(*list, line)
 	}
 }
 

@@ -207,6 +207,29 @@ func TestMailRefused(t *testing.T) {
 	}
 }
 
+// TestMailRefusedForMembers: who is in a team that a route names is not told by what the
+// mail server says of them, and neither is how many they are.
+func TestMailRefusedForMembers(t *testing.T) {
+	t.Parallel()
+	box := mailbox.Start(t, mailbox.Options{Refuse: func(command, argument string) error {
+		switch {
+		case command != "RCPT":
+		case argument == "ann@example.org":
+			return &smtp.SMTPError{Code: 550, Message: "no mailbox Ann here"}
+		case argument != "x@example.org":
+			return &smtp.SMTPError{Code: 551, Message: "gone"}
+		}
+		return nil
+	}})
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", "")})
+	d := mailOf("ann@example.org", "bob@example.org", "cy@example.org", "dan@example.org", "x@example.org")
+	d.Mail.Members = []string{"ann@example.org", "bob@example.org", "cy@example.org"}
+	const want = "final: the mail server refuses a member of a team: 550; a member of a team: 551: 5.0.0 gone; dan@example.org: 551: 5.0.0 gone"
+	if got := deliver(t, g, d); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 // on returns what refuses a command, with that argument or any.
 func on(command, argument string, err error) func(string, string) error {
 	return func(c, a string) error {

@@ -99,8 +99,12 @@ func (d relations) plan(child *route.Child) (plan *Plan, err error) {
 		switch mapped.Each {
 		case route.PerMember, route.PerUser:
 			if mapped.Each == route.PerUser {
-				if names, err = d.persons(names); err != nil {
+				given := names
+				if names, err = d.persons(given); err != nil {
 					continue // all absent facts are asked for at once
+				}
+				if err := d.mayName(given); err != nil {
+					return nil, err
 				}
 			}
 			slices.SortFunc(names, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
@@ -164,6 +168,39 @@ func (d *caseDecision) persons(list []string) ([]string, error) {
 		return nil, errAbsent
 	}
 	return parties(out), nil
+}
+
+// MemberRight asks whether who answers for a route is told who is in a team.
+type MemberRight struct {
+	Team string
+	By   int64 // the route
+}
+
+// mayName returns a fault if the parties have a team whose members are not for the author
+// of the route. Cases are called after those for whom they are, and people who are not in
+// the team see them.
+func (d relations) mayName(list []string) error {
+	for _, party := range list {
+		if !d.facts.isTeam(party) {
+			continue
+		}
+		right := MemberRight{party, d.c.RouteID}
+		told, known := d.facts.Told[right]
+		switch {
+		case !known:
+			d.need(Need{Told: right})
+		case !told:
+			return routeFault("a case for each user would name the members of the team %s; the author of the route is not one of them, and administers neither the team nor the server", party)
+		}
+	}
+	return nil
+}
+
+// isTeam reports whether a party whose members are known is a team. A user has no member
+// but itself.
+func (f *Facts) isTeam(party string) bool {
+	members := f.Members[party]
+	return party != string(identity.Everyone) && len(members) > 0 && !(len(members) == 1 && sameName(members[0], party))
 }
 
 // childBatch is what the children of an enablement have in common.

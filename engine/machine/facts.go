@@ -42,6 +42,7 @@ type Facts struct {
 	Watchers map[int64][]string     // the users who watch a route, by its id
 	Routes   map[string]*Definition // by name; nil if there is none
 	Rights   map[StartRight]StartAnswer
+	Told     map[MemberRight]bool
 	New      []Identity             // for new cases
 	Full     string                 // why there are no more identities, as the reason of a fault; "" if there are
 	ChildIDs map[ChildQuery][]int64 // ids, ascending
@@ -82,6 +83,7 @@ type Need struct {
 	Watchers int64 // likewise
 	Route    string
 	Right    StartRight
+	Told     MemberRight
 	New      int // how many identities in all
 	ChildIDs ChildQuery
 	Children Enablement

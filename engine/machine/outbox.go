@@ -108,6 +108,10 @@ type Mail struct {
 	Thread  string   `json:"thread,omitempty"` // mails with the same thread belong together
 	Named   []string `json:"named,omitempty"`  // those of To that the route names, which need not be of users
 
+	// Addresses among To that only a team has brought in: what becomes of the mail must not
+	// name them to those who read that.
+	Members []string `json:"members,omitempty"`
+
 	// Names of secrets, which whoever sends the mail puts in: further addresses, and
 	// the text in place of Text.
 	ToSecrets  []string `json:"toSecrets,omitempty"`

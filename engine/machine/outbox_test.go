@@ -191,7 +191,7 @@ func TestRequests(t *testing.T) {
 	for _, tt := range []struct {
 		name, step, want string // JSON, or the log's last line, or the error's kind
 	}{
-		{"mail", `mail: {to: [starter, "role:boss", core, nobody, x@example.org], subject: "a\nb $__PID__;", text: "t\n"}`, `{"mail":{"to":["x@example.org","sam@example.org","cy@example.org"],"subject":"a b 17","text":"t\n","thread":"5d3c0123456789abcdef0123456789ab","named":["x@example.org"]}}`},
+		{"mail", `mail: {to: [starter, "role:boss", core, nobody, x@example.org], subject: "a\nb $__PID__;", text: "t\n"}`, `{"mail":{"to":["x@example.org","sam@example.org","cy@example.org"],"subject":"a b 17","text":"t\n","thread":"5d3c0123456789abcdef0123456789ab","named":["x@example.org"],"members":["cy@example.org"]}}`},
 		{"mail without a subject", `mail: {to: [ann]}`, `{"mail":{"to":["ann@example.org"],"subject":"A case","text":"","thread":"5d3c0123456789abcdef0123456789ab"}}`},
 		{"mail to nobody", `mail: {to: [dan, bob]}`, "Nobody to send a mail to: A case"},
 		{

@@ -93,6 +93,68 @@ func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err
 	return r, what, err
 }
 
+// mailPeople are the users to whom a mail goes, as far as people are told of them.
+type mailPeople struct {
+	addresses []string
+	members   []string // those of the addresses that are not told, because only a team has brought them in
+	told      []string // users and teams that have an address
+	silent    []string // those that have none, of teams in words
+}
+
+// mailTo finds the addresses of the parties. Who is in a team is not told to all who read
+// the log of a case: the author of a route names any team.
+func (d stepRun) mailTo(named []string) (to mailPeople, err error) {
+	if _, err := d.persons(named); err != nil {
+		return to, err
+	}
+	users := map[string]bool{} // who is named without a team
+	for _, party := range named {
+		if !d.facts.isTeam(party) && party != string(identity.Everyone) {
+			users[identity.Fold(party)] = true
+		}
+	}
+	for _, party := range named {
+		isUser := users[identity.Fold(party)]
+		var reached, without bool
+		for _, name := range d.facts.Members[party] {
+			address, known := d.facts.Emails[name]
+			switch {
+			case !known:
+				d.need(Need{Email: name})
+			case !route.IsAddress(address):
+				without = true
+			default:
+				reached = true
+				to.addresses = append(to.addresses, address)
+				if !users[identity.Fold(name)] {
+					to.members = append(to.members, address)
+				}
+			}
+		}
+		if reached {
+			to.told = append(to.told, partyWords(party, isUser))
+		}
+		switch {
+		case without && isUser:
+			to.silent = append(to.silent, party)
+		case without:
+			to.silent = append(to.silent, "members of "+partyWords(party, false))
+		}
+	}
+	if len(d.needs) > 0 {
+		return to, errAbsent
+	}
+	return to, nil
+}
+
+// partyWords names a party in a list.
+func partyWords(party string, isUser bool) string {
+	if isUser || party == string(identity.Everyone) {
+		return party
+	}
+	return "the team " + party
+}
+
 // mail makes a mail to the users and addresses that a step names, each address
 // once.
 func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
@@ -100,27 +162,12 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	persons, err := d.persons(named)
+	people, err := d.mailTo(named)
 	if err != nil {
 		return nil, "", err
 	}
-	out := &Mail{To: slices.Clone(m.Addresses), Thread: d.c.GUID, Named: m.Addresses, ToSecrets: m.Secrets, TextSecret: m.TextSecret}
-	var told, silent []string
-	for _, name := range persons {
-		address, known := d.facts.Emails[name]
-		switch {
-		case !known:
-			d.need(Need{Email: name})
-		case !route.IsAddress(address):
-			silent = append(silent, name)
-		default:
-			out.To = append(out.To, address)
-			told = append(told, name)
-		}
-	}
-	if len(d.needs) > 0 {
-		return nil, "", errAbsent
-	}
+	silent := people.silent
+	out := &Mail{To: slices.Concat(m.Addresses, people.addresses), Thread: d.c.GUID, Named: m.Addresses, Members: parties(people.members), ToSecrets: m.Secrets, TextSecret: m.TextSecret}
 	out.To = parties(out.To)
 	if len(out.To) > maxAddresses {
 		return nil, "", routeFault("a mail goes to %d addresses, more than %d", len(out.To), maxAddresses)
@@ -147,7 +194,7 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	if nobody {
 		return nil, "", nil
 	}
-	shown := append(told, m.Addresses...)
+	shown := append(people.told, m.Addresses...)
 	for _, name := range m.Secrets {
 		shown = append(shown, secretShown(name))
 	}

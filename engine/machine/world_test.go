@@ -194,6 +194,8 @@ func (w *world) answer(facts *Facts, need Need) {
 		set(&facts.Routes, need.Route, w.routes[need.Route])
 	case need.Right != StartRight{}:
 		set(&facts.Rights, need.Right, StartAnswer{May: w.routes[need.Right.Route] != nil})
+	case need.Told != MemberRight{}:
+		set(&facts.Told, need.Told, true)
 	case need.New > 0:
 		for i := int64(len(facts.New)); i < int64(need.New); i++ {
 			facts.New = append(facts.New, Identity{w.next + i, fmt.Sprintf("%032x", w.next+i)})
