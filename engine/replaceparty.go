@@ -106,7 +106,7 @@ func (e *base) replaceInEntries(tx store.Tx, req change.Request, from, to *store
 // is somebody else, the log of each case that has not ended says so.
 func (e *base) replaceInCases(tx store.Tx, req change.Request, r account.Replacement) error {
 	d := &decider{e}
-	ids, err := mentioning(tx, r, `"`+string(r.From.Name)+`"`)
+	ids, err := mentioning(tx, r, quotedName(r.From))
 	if err != nil {
 		return err
 	}
@@ -118,12 +118,15 @@ func (e *base) replaceInCases(tx store.Tx, req change.Request, r account.Replace
 		if h == nil {
 			continue
 		}
-		if err := d.replaceInCase(tx, req, *h, r.From, r.To); err != nil {
+		if _, err := d.replaceInCase(tx, req, *h, r.From, r.To); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// quotedName is what stands in the marking of each case that names the user or team.
+func quotedName(p *store.Party) string { return `"` + string(p.Name) + `"` }
 
 // mentioning returns the cases in which a text may stand.
 func mentioning(tx store.Tx, r account.Replacement, text string) ([]int64, error) {
@@ -147,11 +150,13 @@ func (e *base) writtenCase(tx store.Tx, id int64) (*loadedCase, error) {
 	return &loadedCase{row: row, core: c, route: &usedRoute{Compiled: compiled}}, err
 }
 
-func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, from, to *store.Party) error {
+// replaceInCase gives the place of a party in a case to the other one. It reports whether that
+// has changed anything.
+func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, from, to *store.Party) (changed bool, err error) {
 	compiled := h.route.Compiled
 	after, changed := machine.Replace(h.core, compiled, string(from.Name), string(to.Name), from.ID != to.ID)
 	if !changed {
-		return nil
+		return false, nil
 	}
 	if identity.ID(after.ContextID) == from.ID {
 		after.ContextID = int64(to.ID)
@@ -159,9 +164,9 @@ func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, f
 	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: h.row.Revision}
 	if from.ID == to.ID {
 		after.Revision++
-		return rewriteCase(e, tx, c, loadedCase{row: h.row, route: h.route})
+		return true, rewriteCase(e, tx, c, loadedCase{row: h.row, route: h.route})
 	}
-	return writeHandedOver(e, tx, h, c, handing{req, string(from.Name) + " to " + string(to.Name)})
+	return true, writeHandedOver(e, tx, h, c, handing{req, string(from.Name) + " to " + string(to.Name)})
 }
 
 // handing says who gives the place of somebody to another one, and from whom to whom.

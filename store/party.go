@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 )
 
@@ -43,6 +44,11 @@ func (p *Party) MailTo() string {
 type NewFolder struct {
 	Name string
 	Now  int64 // in milliseconds since 1970
+}
+
+// FolderTaken is the refusal of a folder whose name is in use.
+func FolderTaken(name string) error {
+	return errs.New(errs.InUse, "There is a document or folder %q already; rename it first.", name)
 }
 
 // Wording is where a text about cases and schedule entries stands.

@@ -73,10 +73,10 @@ type Ties interface {
 	// ReplaceParty gives to one party all that another one has outside of the
 	// accounts. If both have the same id, it has a new name.
 	ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, r Replacement) error
-	// EraseAhead does what ReplaceParty and EraseParty do in cases and texts, in many
+	// LeaveAhead does what ReplaceParty and EraseParty do in cases and texts, in many
 	// small units, so that little is left to the one that they are called in. since is
 	// what they look from.
-	EraseAhead(ctx context.Context, req change.Request, a Erasure) (since uint64, err error)
+	LeaveAhead(ctx context.Context, req change.Request, l Leaving) (since uint64, err error)
 	// PartyLeaves says in sentences what a user who is to be disabled leaves to others.
 	PartyLeaves(ctx context.Context, req change.Request, p *store.Party) ([]string, error)
 	// VacateParty offers the tasks that a user, who was disabled, has for themselves

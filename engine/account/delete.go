@@ -14,8 +14,9 @@ import (
 )
 
 // DeleteParty deletes a user or team that nothing uses. With handOver, the name of
-// another user or team, all that it has goes to that one first, in the same unit;
-// "" is nobody. Errors: errs.NotFound; errs.NotDeletable for the last
+// another user or team, all that it has goes to that one first; "" is nobody. Cases go
+// before the user or team is deleted, some at a time; if that ends halfway, the same again
+// does the rest. Errors: errs.NotFound; errs.NotDeletable for the last
 // administrator; errs.InUse, with what uses it
 // (docs/contract/drive.md#what-is-in-use); errs.BadParameter for a handOver that
 // is not another user or team.
@@ -34,7 +35,7 @@ type removal struct {
 func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) error {
 	var in []identity.ID
 	kind, handOver := r.kind, r.handOver
-	since, err := e.eraseAhead(ctx, req, r)
+	since, err := e.leaveAhead(ctx, req, r)
 	if err != nil {
 		return err
 	}

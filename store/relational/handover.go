@@ -1,7 +1,6 @@
 package relational
 
 import (
-	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -115,7 +114,7 @@ func (t partyWriter) HandOver(from, to identity.ID, folder store.NewFolder, case
 	t.c.try()
 	_, err = t.c.Exec(makeFolderOf, int64(from), int64(to), folder.Name, folder.Now)
 	if err = t.c.tried(err); isUnique(err) {
-		return errs.New(errs.InUse, "There is a document or folder %q already; rename it first.", folder.Name)
+		return store.FolderTaken(folder.Name)
 	} else if err != nil {
 		return Failure(op, err)
 	}
