@@ -200,6 +200,10 @@ func TestFaults(t *testing.T) {
 			`9:3 /states/-c: the name of a state must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 			`10:3 /states/` + strings.Repeat("d", 64) + `: the name of a state must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 		}},
+		{name: "labels in the name of a route", old: "trigger: init", new: "trigger: init, onFire: [{start: {route: 'a-$__XATTR_kind__;'}}, {start: {route: $Kind;}}, {start: {route: cost$}}]", want: []string{
+			`8:51 /actions/begin/onFire/0/start/route: names a route as it is called: $__XATTR_kind__; is not replaced here (format)`,
+			`8:91 /actions/begin/onFire/1/start/route: names a route as it is called: $Kind; is not replaced here (format)`,
+		}},
 		{name: "contexts", old: "name: test", new: "context: a/b\naccess: {start: [everyone, 'a b', everyone], raed: [], read: ['team:core']}", want: []string{
 			`1:10 /context: must be a name: a letter or digit, then up to 62 letters, digits, _ or -, not "a/b" (format)`,
 			`2:28 /access/start/1: must be the name of a user or team: use letters, digits, _, -, single dots and @, at most 63, the first a letter or digit, no dot or @ at the end, and no extension such as .json, not "a b" (format)`,
@@ -374,4 +378,14 @@ func readFile(t *testing.T, parts ...string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestStoredStartOfLabel: a route that was stored before labels in the name of a route were
+// refused is read as it is.
+func TestStoredStartOfLabel(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(base, "trigger: init", "trigger: init, onFire: [{start: {route: $Kind;}}]", 1)
+	if _, err := route.ParseStored("test", readYAML(t, text), route.Meant{}); err != nil {
+		t.Error(err)
+	}
 }

@@ -26,9 +26,12 @@ type NewRole struct {
 func (c *compiler) start(v document.Value) *NewCase {
 	s := &NewCase{Title: c.value(v.Get("title"))}
 	if name, ok := str(v.Get("route")); ok {
+		at := v.Get("route")
+		if written := labelIn(name); written != "" && !c.stored {
+			at.Fail(errs.CodeFormat, "names a route as it is called: %s is not replaced here", written)
+		}
 		name = c.meant.Route(name)
 		s.Route = name
-		at := v.Get("route")
 		c.route.started = append(c.route.started, Party{Name: name, Pointer: at.Pointer, Line: at.Node.Line, Column: at.Node.Column})
 	}
 	s.Input = c.from(v.Get("input"))
@@ -56,6 +59,15 @@ func (c *compiler) start(v document.Value) *NewCase {
 		c.starts = append(c.starts, newCase{v, s})
 	}
 	return s
+}
+
+// labelIn returns the first label of a text, as it is written, "" for none.
+func labelIn(text string) string {
+	if all := label.References(text); len(all) > 0 {
+		return all[0].Written
+	}
+	start, end := label.ScanMessage(text)
+	return text[start:end]
 }
 
 // Started returns the routes that steps start cases of, in the order of the
