@@ -250,6 +250,9 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 			if n := len(c.Warnings); n > 0 {
 				item.Text = c.Warnings[n-1].Text
 			}
+			if l.administers(row.RouteID) {
+				item.May = status.LateMayStart
+			}
 			late.Items = append(late.Items, item)
 		}
 		for i := range suspended {
@@ -314,6 +317,13 @@ func (l *statusLook) lateTask(late *status.Late, c *machine.Case, r *route.Route
 	case !task.OfCase:
 		name, number = r.Actions[task.Action].Name, task.Enabled.Number
 	}
+	item.Action = name
+	const mine = machine.OnOffered | machine.OnAccepted
+	may := func(lists machine.Lists, may status.LateMay) {
+		if item.May = status.LateMayNothing; task.Lists&lists != 0 {
+			item.May = may
+		}
+	}
 	if at := slices.IndexFunc(waits, func(w machine.Wait) bool { return w.Action == name }); at >= 0 {
 		w := &waits[at]
 		if item.What, item.Who, item.Since = w.Title, w.Who, w.Since; w.By != "" {
@@ -321,18 +331,23 @@ func (l *statusLook) lateTask(late *status.Late, c *machine.Case, r *route.Route
 		}
 		if w.State == machine.Escalated {
 			item.Kind, item.Text = status.LateEscalated, w.Fault
+			may(machine.OnEscalated, status.LateMayRetry)
 			late.Items = append(late.Items, item)
 		}
 	}
 	if task.Enabled != nil {
 		if due := task.Enabled.DueBy(); !due.IsZero() && !due.After(l.Clock.Now()) {
 			item.Kind, item.Since, item.Text = status.LateOverdue, due, ""
+			if may(mine, status.LateMayPerform); item.May == status.LateMayNothing && l.administers(c.RouteID) {
+				item.May = status.LateMayDate
+			}
 			late.Items = append(late.Items, item)
 		}
 	}
 	if task.Failed != nil {
 		return // its warning says the same
 	}
+	may(mine, status.LateMayPerform)
 	for i := range c.Warnings {
 		if w := &c.Warnings[i]; w.Enablement == number && (number != 0 || c.Undone(w.Timer) == nil) {
 			item.Kind, item.Since, item.Text = status.LateWarning, w.Time, w.Text

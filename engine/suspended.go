@@ -61,6 +61,9 @@ func (l *statusLook) lateSuspended(r store.Reader, id int64, late *status.Late) 
 		return err
 	}
 	item := status.LateItem{Kind: status.LateWarning, Case: c.ID, Title: c.Title, Since: c.Modified, Text: "It is suspended, and nothing resumes it by itself."}
+	if l.by.In(row.StarterID) || l.administers(row.RouteID) {
+		item.May = status.LateMayResume
+	}
 	rows, err := r.Troubles().OfCase(id)
 	if err != nil {
 		return err

@@ -105,6 +105,7 @@ func (x *visit) frame(h head) (*frame, error) {
 		{Key: "cases", Label: "Cases", Href: x.Link("/cases", "/dav/Workflow/Cases/"), Icon: "cases"},
 		{Key: "routes", Label: "Routes", Href: x.Link("/routes", "/dav/Workflow/Routes/"), Icon: "routes"},
 		{Key: "schedule", Label: "Schedule", Href: x.Link("/schedule", "/dav/Workflow/Schedule/"), Icon: "schedule"},
+		{Key: "late", Label: "Late", Href: x.Link("/late", "/dav/Workflow/Status/late.txt"), Icon: "late"},
 		{Key: "documents", Label: "Documents", Href: x.Link("/documents", "/dav/Documents/"), Icon: "documents"},
 	}
 	if x.by.Admin() {
@@ -116,7 +117,7 @@ func (x *visit) frame(h head) (*frame, error) {
 			list[i].Current = list[i].Key == h.Nav
 		}
 	}
-	f.Tabs = append(append(f.Tabs, f.Items[:4]...), navItem{Label: "More", Href: "/account", Icon: "more", Current: h.Nav == "documents" || h.Nav == "mount" || h.Nav == "admin" || h.Nav == "account"})
+	f.Tabs = append(append(f.Tabs, f.Items[:4]...), navItem{Label: "More", Href: "/account", Icon: "more", Current: h.Nav == "late" || h.Nav == "documents" || h.Nav == "mount" || h.Nav == "admin" || h.Nav == "account"})
 	return f, nil
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 
 	"flowdrive/engine/status"
@@ -42,6 +43,7 @@ type lateRow struct {
 	Since template.HTML
 	State mark
 	Text  string
+	Mend  anchor // what the reader can do about it; Href "": nothing
 }
 
 // drawLate shows what Status/late.txt says.
@@ -71,7 +73,7 @@ func drawLate(x *visit) error {
 			if item.Kind != kind.kind {
 				continue
 			}
-			row := lateRow{Case: item.Case, Title: item.Title, What: item.What, State: kind.state, Text: late.Words(item)}
+			row := lateRow{Case: item.Case, Title: item.Title, What: item.What, State: kind.state, Text: late.Words(item), Mend: mendOf(item)}
 			row.Since = x.Words.Time(item.Since, x.Words.Moment(item.Since))
 			if item.Kind == status.LateOverdue {
 				row.State.Text = x.Words.Over(item.Since)
@@ -92,7 +94,27 @@ func drawLate(x *visit) error {
 		v.Others = append(v.Others, otherRow{o.About(), o.Path, late.Says(o), x.Words.Time(o.Since, x.Words.Moment(o.Since))})
 	}
 	const path = "/dav/Workflow/Status/late"
-	return x.draw("late.html", head{Title: "Late", Nav: "tasks", Path: path + ".txt", JSON: path + ".json"}, v)
+	return x.draw("late.html", head{Title: "Late", Nav: "late", Path: path + ".txt", JSON: path + ".json"}, v)
+}
+
+// mendOf returns where the reader can do something about what is late: the form on the page
+// of its case.
+func mendOf(item *status.LateItem) anchor {
+	at := fmt.Sprintf("/cases/%d?", item.Case)
+	switch item.May {
+	case status.LateMayPerform:
+		return anchor{Label: item.What, Href: at + url.Values{"open": {item.Action}}.Encode() + "#todo"}
+	case status.LateMayRetry:
+		return anchor{Label: "Try again…", Href: at + url.Values{"do": {"retry"}, "open": {item.Action}}.Encode() + "#todo"}
+	case status.LateMayDate:
+		return anchor{Label: "Another date…", Href: at + url.Values{"do": {"timer"}, "timer": {item.Action + ".due"}}.Encode() + "#ask"}
+	case status.LateMayStart:
+		return anchor{Label: "Try again…", Href: at + "do=restart#ask"}
+	case status.LateMayResume:
+		return anchor{Label: "Resume…", Href: at + "do=resume#ask"}
+	case status.LateMayNothing:
+	}
+	return anchor{}
 }
 
 // ledeOfLate says how much is late.

@@ -113,3 +113,61 @@ func TestForecasts(t *testing.T) {
 		t.Errorf("the forecast of a case of others: got %d, want 404", got.status)
 	}
 }
+
+// TestLateRowsLeadToWhatMends: each row has a link to the form that mends it, for those who
+// may send that form: who has the task does it, who administers the route gives it another
+// date, or has tried again what failed.
+func TestLateRowsLeadToWhatMends(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "cy", 201, "PUT", "/dav/Workflow/Routes/weights.yaml", strings.TrimPrefix(`
+title: Weights
+access: {start: [everyone], read: [everyone], admin: [cy]}
+roles: {asker: {assign: [starter]}, clerk: {assign: ["user:bob"]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  weigh: {trigger: auto, in: [open], onFire: [{jq: {from: InputMessage, filter: .weight, to: Weight}}]}
+  write: {title: Write it down, in: [open], role: clerk, to: done, dueIn: P1D}
+`, "\n"))
+	id := g.start(t, "ann", `{"route": "weights", "title": "A crate"}`)
+	g.advance(t, "2012-11-20T08:00:00Z")
+	const date, again, write = "Another date…<", "Try again…<", "Write it down<"
+	for user, want := range map[string][]string{
+		"cy": {
+			`<a class="b b-s" href="/cases/` + id + `?do=retry&amp;open=weigh#todo">` + again,
+			`<a class="b b-s" href="/cases/` + id + `?do=timer&amp;timer=write.due#ask">` + date,
+		},
+		"bob": { // it is overdue, and has a warning
+			`<a class="b b-s" href="/cases/` + id + `?open=write#todo">` + write,
+			`<a class="b b-s" href="/cases/` + id + `?open=write#todo">` + write,
+		},
+		"ann": nil,
+	} {
+		body := g.browse(t, user).get(t, "/late").body
+		if !strings.Contains(body, "A crate") {
+			t.Errorf("%s does not see the case:\n%s", user, body)
+		}
+		if n := strings.Count(body, `<a class="b b-s" href="/cases/`); n != len(want) {
+			t.Errorf("%s has %d links, want %d:\n%s", user, n, len(want), body)
+		}
+		for _, link := range want {
+			if !strings.Contains(body, link) {
+				t.Errorf("%s has no %q in\n%s", user, link, body)
+			}
+		}
+	}
+	for user, pages := range map[string]map[string]string{
+		"cy":  {"?do=retry&open=weigh": "weigh", "?do=timer&timer=write.due": "Set another date"},
+		"bob": {"?open=write": "Write it down"},
+	} {
+		for page, text := range pages {
+			if got := g.browse(t, user).get(t, "/cases/"+id+page); got.status != 200 || !strings.Contains(got.body, text) {
+				t.Errorf("%s: %s is %d without %q", user, page, got.status, text)
+			}
+		}
+	}
+	if got := g.browse(t, "ann").get(t, "/tasks"); !strings.Contains(got.body, `<a href="/late">`) {
+		t.Errorf("Late is not in the navigation:\n%s", got.body)
+	}
+}

@@ -30,7 +30,23 @@ type LateItem struct {
 	Who   []string
 	Since time.Time
 	Text  string
+
+	Action string  // the name of the action, "" if it is the case itself
+	May    LateMay // what who looks can do about it
 }
+
+// LateMay is what mends something that is late.
+type LateMay string
+
+// What mends it.
+const (
+	LateMayNothing LateMay = ""
+	LateMayPerform LateMay = "perform"
+	LateMayDate    LateMay = "date"   // give the task another date
+	LateMayRetry   LateMay = "retry"  // have the action tried again
+	LateMayStart   LateMay = "start"  // have the case tried again
+	LateMayResume  LateMay = "resume" // have the case go on
+)
 
 // OtherKind is of what something that is wrong outside of the cases is.
 type OtherKind string

@@ -281,7 +281,7 @@
 		const first = waits;
 		waits = '';
 		if (first === 'g') {
-			const to = { t: '/tasks', c: '/cases', r: '/routes', s: '/schedule', d: '/documents' }[e.key];
+			const to = { t: '/tasks', c: '/cases', r: '/routes', s: '/schedule', l: '/late', d: '/documents' }[e.key];
 			const link = to && document.querySelector('.nav a[href="' + to + '"]');
 			if (link) link.click();
 			return;
