@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"flowdrive/engine"
+	"flowdrive/internal/errs"
 )
 
 // actionsFolder is Cases/<id>/Actions/: a file for every enabled action.
@@ -22,8 +23,18 @@ func (n actionsFolder) stat(ctx context.Context) (*info, error) {
 	return folderInfo("Actions", about.modified), nil
 }
 
-func (n actionsFolder) child(_ context.Context, name string) (node, error) {
+func (n actionsFolder) child(ctx context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
+	if ext == "" && taskWord(stem) {
+		_, err := n.engine.Actions.Task(ctx, n.by, n.id, stem)
+		switch {
+		case errs.Is(err, errs.NotFound):
+			return nil, absent()
+		case err != nil:
+			return nil, err
+		}
+		return nil, errs.New(errs.NotFound, "There is nothing at this address. The action is the file %s.json beside it.", stem)
+	}
 	if ext != ".json" || !taskWord(stem) {
 		return nil, absent()
 	}

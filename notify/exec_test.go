@@ -141,7 +141,7 @@ func TestExecBounds(t *testing.T) {
 		{"time", `sleep 86400`, "final: sh took longer than 300ms", 300 * time.Millisecond},
 		{"a child's time", `sleep 86400 & wait`, "final: sh took longer than 300ms", 300 * time.Millisecond},
 		{"ignoring signals", `trap '' TERM INT HUP; while :; do sleep 86400; done`, "final: sh took longer than 300ms", 300 * time.Millisecond},
-		{"output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "final: sh wrote more than the 1000 bytes that it may", 0},
+		{"output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "final: sh wrote more than the 1000 bytes that a step may take of it by into (output of the command in the settings)", 0},
 		{"errors", `i=0; while [ $i -lt 9999 ]; do i=$((i+1)); echo xxxxxxxxxxxxxx >&2; done; exit 1`, "final: sh ended with exit status 1: xxxxxxxxxxxxxx xxxx", 0},
 		{"what it left behind", `sleep 86400 & echo done`, "text/plain done\n", 0},
 	} {

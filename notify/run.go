@@ -170,7 +170,7 @@ func (p *process) ended(ctx context.Context, cmd *exec.Cmd, err error) (*outbox.
 	case ctx.Err() != nil:
 		return nil, &outbox.Failed{Kind: machine.FailureFault, Err: fmt.Errorf("%s was stopped: %w", p.name, ctx.Err())}
 	case p.full:
-		return nil, fault("%s wrote more than the %d bytes that it may", p.name, p.allowed.Output)
+		return nil, fault("%s wrote more than the %d bytes that a step may take of it by into (output of the command in the settings)", p.name, p.allowed.Output)
 	case p.late:
 		return nil, &outbox.Failed{Kind: machine.FailureTimeout, Err: final("%s took longer than %s%s", p.name, short(p.allowed.Timeout), said(p.stderr.end()))}
 	case cmd == nil || cmd.ProcessState == nil:

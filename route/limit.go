@@ -52,9 +52,17 @@ func ParseLimit(text string, zone *time.Location) (Limit, error) {
 	}
 	at, ok := clock.ParseMoment(text, zone)
 	if !ok || at.IsZero() {
-		return Limit{}, fmt.Errorf("must be %s, not %q", LimitForm, clip(text))
+		return Limit{}, fmt.Errorf("must be %s, not %q%s", LimitForm, clip(text), writeLong(text))
 	}
 	return Limit{Kind: AbsoluteLimit, At: at}, nil
+}
+
+// writeLong says how a length of time in short is written in documents, "" of any other text.
+func writeLong(text string) string {
+	if long := clock.Longhand(text); long != "" {
+		return ": write " + long
+	}
+	return ""
 }
 
 // secondsLimit reads a limit that is a text of digits.

@@ -237,13 +237,14 @@ func TestFaults(t *testing.T) {
 			`3:94 /roles/clerk/assign/7: must be a string, not a number (type)`,
 		}},
 		{name: "reserved role", old: "clerk: {", new: "readers: {}\n  clerk: {", want: []string{`3:12 /roles/readers: a role cannot be called readers, which has another meaning in the lists of who is allowed (conflict)`}},
-		{name: "durations", old: "finish: {", new: "a: {trigger: time, timeout: P1M}\n  b: {trigger: time, timeout: -1}\n  c: {trigger: time, timeout: soon}\n  d: {trigger: time, timeout: 1.5}\n  e: {trigger: time, timeout: true}\n  f: {trigger: time, timeout: -PT1H}\n  finish: {", want: []string{
+		{name: "durations", old: "finish: {", new: "a: {trigger: time, timeout: P1M}\n  b: {trigger: time, timeout: -1}\n  c: {trigger: time, timeout: soon}\n  d: {trigger: time, timeout: 1.5}\n  e: {trigger: time, timeout: true}\n  f: {trigger: time, timeout: -PT1H}\n  g: {trigger: time, timeout: 2d}\n  finish: {", want: []string{
 			`9:31 /actions/a/timeout: must be ` + durationForm + `: years and months have no fixed length (range)`,
 			`10:31 /actions/b/timeout: must be ` + durationForm + `, not -1 (range)`,
 			`11:31 /actions/c/timeout: must be ` + durationForm + `, not "soon" (format)`,
 			`12:31 /actions/d/timeout: must be ` + durationForm + `, not 1.5 (range)`,
 			`13:31 /actions/e/timeout: must be a string or a whole number, not a boolean (type)`,
 			`14:31 /actions/f/timeout: must be ` + durationForm + `, not "-PT1H" (format)`,
+			`15:31 /actions/g/timeout: must be ` + durationForm + `, not "2d": write P2D (format)`,
 		}},
 		{name: "tasks of nobody", old: "role: clerk", new: "trigger: auto, accept: required, dueIn: P1D, message: x", want: []string{
 			`9:47 /actions/finish/accept: goes with user actions only (conflict)`,

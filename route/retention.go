@@ -37,7 +37,7 @@ func (c *compiler) length(v document.Value, form string) *clock.Duration {
 	case isKind(v, document.String):
 		d, err := clock.ParseDuration(v.Node.Text)
 		if err != nil {
-			v.Fail(errs.CodeFormat, "must be %s, not %q", form, clip(v.Node.Text))
+			v.Fail(errs.CodeFormat, "must be %s, not %q%s", form, clip(v.Node.Text), writeLong(v.Node.Text))
 			return nil
 		}
 		return &d

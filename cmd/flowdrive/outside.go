@@ -46,7 +46,7 @@ func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that gets every notification: short for --notify with that webhook alone")
 	flags.Var(&s.notify, "notify", "services that are told of notices: [{webhook, template, token, sign, kinds, routes, severity}], where template is one of\n"+strings.Join(notify.Templates(), ", ")+" (configuration file)")
 	s.heartbeat.register(flags)
-	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}\n(configuration file)")
+	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}; output is how\nmuch a step may take by into, 1MiB if it is absent and 16MiB at most (configuration file)")
 }
 
 // gateway returns what the settings say of the way out, and everything that

@@ -51,24 +51,35 @@ var shortLength = regexp.MustCompile(`^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)
 // or 30d, or as ISO 8601 has it, without years and months. In short m is minutes.
 func ParseLength(text string) (time.Duration, error) {
 	iso := text
-	short := strings.ToLower(strings.ReplaceAll(text, " ", ""))
-	if found := shortLength.FindStringSubmatch(short); found != nil && short != "" {
-		unit := func(i int, name string) string {
-			if found[i] == "" {
-				return ""
-			}
-			return found[i] + name
-		}
-		iso = "P" + unit(1, "W") + unit(2, "D")
-		if times := unit(3, "H") + unit(4, "M") + unit(5, "S"); times != "" {
-			iso += "T" + times
-		}
+	if long := Longhand(text); long != "" {
+		iso = long
 	}
 	d, err := ParseDuration(iso)
 	if err != nil || d.Months != 0 {
 		return 0, fmt.Errorf("%q is not a valid length of time; write it as 15m, 2h30m, 30d or PT15M", clipped(text))
 	}
 	return d.Exact, nil
+}
+
+// Longhand returns what a length of time in short is in ISO 8601: PT2H30M for 2h30m. It
+// returns "" for any other text.
+func Longhand(text string) string {
+	short := strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	found := shortLength.FindStringSubmatch(short)
+	if found == nil || short == "" {
+		return ""
+	}
+	unit := func(i int, name string) string {
+		if found[i] == "" {
+			return ""
+		}
+		return found[i] + name
+	}
+	iso := "P" + unit(1, "W") + unit(2, "D")
+	if times := unit(3, "H") + unit(4, "M") + unit(5, "S"); times != "" {
+		iso += "T" + times
+	}
+	return iso
 }
 
 func badDuration(text string) error {

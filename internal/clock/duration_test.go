@@ -185,3 +185,13 @@ func TestLengths(t *testing.T) {
 		}
 	}
 }
+
+// TestLonghand: what documents have is written as ISO 8601 has it (row a23 of a walk).
+func TestLonghand(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"30d": "P30D", "2h30m": "PT2H30M", "1W 2d": "P1W2D", "5s": "PT5S", "P1D": "", "": "", "5": "", "soon": ""} {
+		if got := Longhand(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 
 	"flowdrive/client"
 	"flowdrive/cmd/flowdrive/output"
-	"flowdrive/internal/document"
 )
 
 // startOptions are the flags of start.
@@ -55,7 +53,7 @@ func (e *Env) start() *cobra.Command {
 		if o.XAttrs, err = s.values(o.settings); err != nil {
 			return err
 		}
-		if err := s.undeclared(ctx, o.Route, o.XAttrs); err != nil {
+		if err := s.undeclared(ctx, o.Route, o.XAttrs, nil); err != nil {
 			return err
 		}
 		started, err := s.startCase(ctx, o)
@@ -207,6 +205,9 @@ func (e *Env) cases() *cobra.Command {
 		if err == nil && len(found) == 0 && f.Status != "" {
 			err = s.knownStatus(ctx, f.Route, f.Status)
 		}
+		if err == nil && len(found) == 0 && len(f.XAttrs) > 0 {
+			err = s.knownXAttrs(ctx, f.Route, f.XAttrs)
+		}
 		if err != nil {
 			return err
 		}
@@ -216,51 +217,6 @@ func (e *Env) cases() *cobra.Command {
 		slices.Reverse(found)
 		return s.showCases(ctx, found)
 	})
-}
-
-// knownStatus says of a filter that has found nothing if no route has a state of that name.
-func (s *session) knownStatus(ctx context.Context, route, status string) error {
-	described, err := s.stateNames(ctx, route)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(described))
-	for i, of := range described {
-		names[i], _, _ = strings.Cut(of, "\t")
-	}
-	if slices.Contains(names, status) {
-		return nil
-	}
-	whose := "no route that you see has"
-	if route != "" {
-		whose = "the route " + route + " does not have"
-	}
-	return s.say("warning: --status: %s a state %q%s", whose, status, document.Hint(status, names))
-}
-
-// undeclared warns of XATTRs that the route of a case does not declare, although it declares some:
-// the name may be mistyped.
-func (s *session) undeclared(ctx context.Context, route string, given map[string]any) error {
-	if len(given) == 0 {
-		return nil
-	}
-	r, err := s.Route(ctx, route)
-	if client.IsSlug(err, "not-found") {
-		return nil // the start says it
-	}
-	if err != nil || len(r.XAttrs) == 0 {
-		return err
-	}
-	names := slices.Sorted(maps.Keys(r.XAttrs))
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		if slices.ContainsFunc(names, func(name string) bool { return sameKey(name, key) }) {
-			continue
-		}
-		if err := s.say("warning: --set: the route %s declares no XATTR %q%s", route, key, document.Hint(key, names)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s *session) showCases(ctx context.Context, found []client.Case) error {

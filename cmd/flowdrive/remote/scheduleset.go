@@ -42,7 +42,9 @@ func (e *Env) scheduleSet() *cobra.Command {
 			"--cron, --every and --at say when it fires. With --every an entry that fires every so long goes on\n" +
 			"counting from where it began, unless --at says another instant. An empty text takes away what was\n" +
 			"set: --title \"\", --exclude \"\", --exclude-calendar \"\". All fields of an entry are in flowdrive\n" +
-			"help schedule; with flowdrive cat and put its file can be changed as a whole. " + EntryNames,
+			"help schedule; with flowdrive cat and put its file can be changed as a whole.\n\n" +
+			"The file of the entry has the complete form as JSON afterwards, also if it was YAML, and without its\n" +
+			"comments. What it had before is in Workflow/Schedule/.history/.\n\n" + EntryNames,
 		Example: "  flowdrive schedule set nightly --cron \"30 3 * * *\"\n" +
 			"  flowdrive schedule set nightly --overlap skip --exclude 2026-12-24 --exclude 2026-12-31",
 		Args: cobra.ExactArgs(1),

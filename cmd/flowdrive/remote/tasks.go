@@ -132,6 +132,9 @@ func (e *Env) do() *cobra.Command {
 		} else if to.action, err = s.chooseAction(ctx, id); err != nil {
 			return err
 		}
+		if err := s.undeclaredIn(ctx, to, what.XAttrs); err != nil {
+			return err
+		}
 		for _, name := range files {
 			if err := s.addFile(ctx, id, name); err != nil {
 				return named(name, err)
@@ -265,20 +268,16 @@ func (s *session) askForm(ctx context.Context, to target, what *client.Do) error
 	if err != nil {
 		return err
 	}
-	var form struct {
-		Properties map[string]struct {
-			Title string `json:"title"`
-		} `json:"properties"`
-	}
-	if err := json.Unmarshal(t.Form, &form); err != nil {
+	fields, err := formOf(&t)
+	if err != nil {
 		return err
 	}
-	for _, key := range sortedKeys(form.Properties) {
+	for _, key := range sortedKeys(fields) {
 		if _, given := what.XAttrs[key]; given {
 			continue
 		}
 		question := key
-		if title := form.Properties[key].Title; title != "" {
+		if title := fields[key].Title; title != "" {
 			question = title
 		}
 		if before := t.XAttrs[key]; before != nil {
@@ -303,6 +302,22 @@ func (s *session) askForm(ctx context.Context, to target, what *client.Do) error
 		what.Comment, err = s.ask("Comment")
 	}
 	return err
+}
+
+// formField is a field of the form of an action.
+type formField struct {
+	Title string `json:"title"`
+}
+
+// formOf returns the fields of the form of a task, by the keys of their XATTRs.
+func formOf(t *client.Task) (fields map[string]formField, err error) {
+	var form struct {
+		Properties map[string]formField `json:"properties"`
+	}
+	if len(t.Form) > 0 {
+		err = json.Unmarshal(t.Form, &form)
+	}
+	return form.Properties, err
 }
 
 func sortedKeys[V any](m map[string]V) []string {
