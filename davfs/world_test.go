@@ -126,10 +126,10 @@ func (d *testDrive) open(tb testing.TB) {
 	ended := make(chan error, 1)
 	go func() { ended <- db.Run(ctx) }()
 	d.db, d.store = db, &watchedStore{Store: db, base: db.Changes()}
-	d.stop = func() error {
+	d.stop = sync.OnceValue(func() error {
 		cancel()
 		return errors.Join(<-ended, db.Close())
-	}
+	})
 	d.Engine = engine.New(engine.Config{
 		Store: d.store, Blobs: blobs, Clock: d.clock, Wall: d.clock.Now, Log: zerolog.Nop(), Sandbox: true, Standing: server.Standing, Limits: d.limits,
 		HashPassword: func(password string) (string, error) { return "hash of " + password, nil },
@@ -142,7 +142,7 @@ func (d *testDrive) open(tb testing.TB) {
 	})
 }
 
-// close ends what open began.
+// close ends what open began, once.
 func (d *testDrive) close(tb testing.TB) {
 	tb.Helper()
 	if err := d.stop(); err != nil {
