@@ -80,7 +80,7 @@ func (e *decider) mailbox(address string) way {
 }
 
 // AddressChanged implements account.Ties.
-func (e *base) AddressChanged(tx store.Tx, req change.Request, address string) error {
+func (e ties) AddressChanged(tx store.Tx, req change.Request, address string) error {
 	w := way{id: notice.Mailbox(address), name: "the mailbox " + address}
 	record, err := readRecord(tx, w)
 	if err != nil || record == nil {
@@ -89,7 +89,7 @@ func (e *base) AddressChanged(tx store.Tx, req change.Request, address string) e
 	if err := tx.Write().Settings().Put(recordKey(w.id), ""); err != nil || !record.Told {
 		return err
 	}
-	d := &decider{e}
+	d := &decider{e.base}
 	return d.tellOfWay(tx, w, wayNews{destinationRecord: record, kind: notice.KindMended, end: notice.EndPassed, by: req.By.ID, now: req.Now})
 }
 
@@ -123,6 +123,11 @@ func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, 
 	if final != nil {
 		if w = ways[len(ways)-1]; row.Step != 0 {
 			return nil // of what a step has sent its case tells
+		}
+		if address := notice.AddressOf(w.id); address != "" && len(e.accounts.Table().UsersOf(address)) == 0 {
+			if waited, err := e.accounts.CodeFailed(tx, address, failure.Error()); waited || err != nil {
+				return err // it is nobody's yet, and who asked for it is told in me.json
+			}
 		}
 	}
 	record, err := readRecord(tx, w)

@@ -62,6 +62,8 @@ type Config struct {
 	HashPassword func(password string) (string, error)
 	// JudgePassword says which passwords users may have; nil: any.
 	JudgePassword account.JudgePassword
+	// OwnAddress says which e-mail addresses users may give themselves; nil: any, at once.
+	OwnAddress account.OwnAddress
 
 	// CheckPassword checks a user's password as a log-in of the same request
 	// would, with the same limits: a wrong one is errs.LogIn, too many are
@@ -303,7 +305,7 @@ func New(cfg Config) *Engine {
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.rights = access.New(func() *identity.Directory { return b.accounts.Table().Directory() }, b.Clock.Now)
 	b.accounts = account.New(account.Config{
-		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: b, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse, Due: b.sweeper.note,
+		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: ties{b}, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Own: cfg.OwnAddress, Check: cfg.CheckPassword, Rouse: b.events.Rouse, Due: b.sweeper.note,
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, ZoneOf: b.zoneOfParty, Kinds: notice.WishedKinds(),
 	})
 	return assemble(b)

@@ -99,6 +99,17 @@ func ParseDomains(texts []string) (Domains, error) {
 	return d, errors.Join(faults...)
 }
 
+// String returns the domains with commas between them.
+func (d Domains) String() string {
+	texts := make([]string, len(d.items))
+	for i, p := range d.items {
+		if texts[i] = p.text; p.below {
+			texts[i] = "*." + p.text
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
 // have reports whether an address is in one of the domains.
 func (d Domains) have(address string) bool {
 	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
@@ -118,6 +129,16 @@ func (g *Gateway) RefusesAddress(address string) string {
 	}
 	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 	return fmt.Sprintf("mails go to users, and not to addresses at %s; an administrator allows them with the setting mail-domain", domain)
+}
+
+// OwnAddress says why a user may not give themselves an address, "" if they may: if there are
+// domains to which mails may go, which is bounded, it must be in one of them.
+func (g *Gateway) OwnAddress(address string) (refused string, bounded bool) {
+	d := g.domains()
+	if len(d.items) == 0 || d.have(address) {
+		return "", len(d.items) > 0
+	}
+	return "must be in one of the domains of the setting mail-domain (" + d.String() + "); an administrator can set another one", true
 }
 
 // validAddress reports whether the text is an address without a name and

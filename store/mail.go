@@ -20,6 +20,15 @@ type QuietHours struct {
 	To   string `json:"to"`
 }
 
+// PendingAddress is an address that a user has asked for and not confirmed yet.
+type PendingAddress struct {
+	Address string  `json:"address,omitempty"` // "" for none
+	Code    []byte  `json:"code,omitempty"`    // the SHA-256 of what confirms it
+	Until   int64   `json:"until,omitempty"`   // when that is over, in Unix seconds
+	Failed  string  `json:"failed,omitempty"`  // why the mail with the code did not arrive
+	Mailed  []int64 `json:"mailed,omitempty"`  // when such mails were written lately, in Unix seconds
+}
+
 // HeldMail is a mail that waits for an hour of its recipient.
 type HeldMail struct {
 	ID      int64

@@ -18,6 +18,7 @@ type Party struct {
 	Zone     string // users: their time zone, "" for that of the server
 	Factor   string // users: what they prove besides the password, as JSON, "" for nothing
 	Origin   string // users: the directory that vouches for them and their name in it, "" for none
+	Pending  PendingAddress
 	Revision int64
 	Created  time.Time
 	Modified time.Time

@@ -62,6 +62,7 @@ type sessionRow struct {
 type meForm struct {
 	FullName string      `json:"fullName"`
 	Email    string      `json:"email"`
+	Pending  string      `json:"emailPending"`
 	Deputy   *deputyForm `json:"deputy"`
 	Timezone string      `json:"timezone"`
 	Notify   bool        `json:"notify"`
@@ -98,6 +99,9 @@ func accountForms() map[string]form {
 	return map[string]form{
 		"me": me("Your name and address are stored.", func(v url.Values) ([]member, error) {
 			return []member{always("fullName", v.Get("fullName")), always("email", v.Get("email"))}, nil
+		}),
+		"confirm": me("Your address is confirmed.", func(v url.Values) ([]member, error) {
+			return []member{always("emailCode", strings.TrimSpace(v.Get("emailCode")))}, nil
 		}),
 		"deputy": me("Your deputy is stored.", func(v url.Values) ([]member, error) {
 			if strings.TrimSpace(v.Get("user")) == "" {
@@ -183,6 +187,14 @@ func drawAccount(x *visit) error {
 		{Name: "fullName", Label: "Name", Kind: "text", Value: me.FullName, Hint: "As others are shown it. You log in as " + x.Me() + "."},
 		{Name: "email", Label: "Mail", Kind: "email", Value: me.Email},
 	}})
+	if me.Pending != "" {
+		add(asking{Do: "confirm", Title: "Confirm your address", Submit: "Confirm", Text: "A mail to " + me.Pending + " has a code. That address is used once you store the code here.", Fields: []*field{
+			{Name: "emailCode", Label: "Code", Kind: "text", Needed: true, Value: x.query.Get("emailCode")},
+		}})
+	}
+	if code := x.query.Get("emailCode"); code != "" && me.Pending == "" {
+		v.Warnings = append(v.Warnings, "No address of "+x.Me()+" waits to be confirmed. It may be confirmed already, or you are logged in as another user than the one who asked for it.")
+	}
 	add(asking{Do: "password", Title: "Password", Submit: "Change the password", Text: "All your sessions end, and you log in with the new one. Devices keep their own passwords.", Fields: []*field{
 		{Name: "oldPassword", Label: "Present password", Kind: "password", Needed: true, Fill: "current-password"},
 		{Name: "password", Label: "New password", Kind: "password", Needed: true, Fill: "new-password", Hint: "12 characters or more. Several words that do not belong together are good."},

@@ -31,6 +31,8 @@ func TestAccountForms(t *testing.T) {
 	}{
 		{"name", []string{"do", "me", "fullName", "Ann <L>", "email", "ann@example.org"}, 303, `"email": "ann@example.org"`, ""},
 		{"mail", []string{"do", "me", "fullName", "Ann", "email", "no mail"}, 422, "", "me-email-fault"},
+		{"an address to confirm", []string{"do", "me", "fullName", "Ann", "email", "ann@confirmed.example"}, 303, `"emailPending": "ann@confirmed.example"`, ""},
+		{"a wrong code", []string{"do", "confirm", "emailCode", "AAAA-AAAA-AAAA"}, 422, `"email": "ann@example.org"`, "confirm-emailCode-fault"},
 		{"deputy", []string{"do", "deputy", "user", "bob", "to", "2012-12-01"}, 303, `"user": "bob"`, ""},
 		{"deputy without an end", []string{"do", "deputy", "user", "bob"}, 422, "", "deputy-to-fault"},
 		{"nobody", []string{"do", "deputy", "user", "nobody", "to", "2012-12-01"}, 422, "", "deputy-user-fault"},

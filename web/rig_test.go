@@ -65,6 +65,9 @@ func newRig(tb testing.TB) *rig {
 	g.engine = engine.New(engine.Config{
 		Store: db, Blobs: blobs, Clock: g.clock, Log: zerolog.Nop(), Sandbox: true, Wall: func() time.Time { return g.wall() }, Zones: zones.Zone, HashPassword: server.HashPassword,
 		Address: server.AddressOf, Standing: server.Standing,
+		OwnAddress: func(address string) (refused string, confirm bool) {
+			return "", strings.HasSuffix(address, "@confirmed.example")
+		},
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return g.auth.Confirm(ctx, string(user), password)
 		},

@@ -151,7 +151,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.engine = engine.New(engine.Config{
 		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
-		Store: a.traces.stored(a.db), Blobs: a.contents, Clock: now, Wall: a.wall, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), Sandbox: a.sandbox != nil,
+		Store: a.traces.stored(a.db), Blobs: a.contents, Clock: now, Wall: a.wall, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), OwnAddress: a.ownAddress(channels.Mail), Sandbox: a.sandbox != nil,
 		Limits: engine.Limits{
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, FromOne: a.settings.maxFromOne, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
@@ -28,6 +29,7 @@ type outsideSettings struct {
 	smtpPasswordFile string
 	mailFrom         string
 	mailDomains      []string
+	confirmAddresses string
 	commands         mapFlag
 	notifyWebhook    string
 	notify           mapFlag
@@ -42,7 +44,8 @@ func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.smtpPassword, "smtp-password", "password of the user of --smtp (configuration file or environment)")
 	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
 	flags.StringVar(&s.mailFrom, "mail-from", "", "sender of mails, such as \"Flowdrive <flowdrive@example.org>\"")
-	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go in addition to users' addresses: example.org or *.example.org")
+	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go in addition to users' addresses, and in which the addresses must be\nthat users give themselves: example.org or *.example.org")
+	flags.StringVar(&s.confirmAddresses, "confirm-addresses", "auto", "whether an address that a user gives themselves is used only once it is confirmed by a code that is\nmailed to it: on, off, or auto, which is on with --smtp and --public-url, and without --mail-domain and --sandbox")
 	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that gets every notification: short for --notify with that webhook alone")
 	flags.Var(&s.notify, "notify", "services that are told of notices: [{webhook, template, token, sign, kinds, routes, severity}], where template is one of\n"+strings.Join(notify.Templates(), ", ")+" (configuration file)")
 	s.heartbeat.register(flags)
@@ -88,6 +91,38 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 		note("heartbeat-url", s.heartbeat.fault(c))
 	}
 	return c, errors.Join(wrong...)
+}
+
+// The values of --confirm-addresses.
+const (
+	confirmOn   = "on"
+	confirmOff  = "off"
+	confirmAuto = "auto"
+)
+
+// confirmErr says what is wrong with --confirm-addresses.
+func (s *settings) confirmErr() error {
+	switch s.outside.confirmAddresses {
+	case confirmOn:
+		if s.outside.smtp == "" && s.sandbox == "" {
+			return configError{errors.New("--confirm-addresses: on needs a mail server that sends the codes (--smtp)")}
+		}
+	case confirmOff, confirmAuto, "": // "" of commands that have no such flag
+	default:
+		return configError{fmt.Errorf("--confirm-addresses: %q is not on, off or auto", s.outside.confirmAddresses)}
+	}
+	return nil
+}
+
+// ownAddress returns which addresses users may give themselves. Nobody can confirm one if no
+// mails are sent.
+func (a *app) ownAddress(mails bool) account.OwnAddress {
+	how := a.settings.outside.confirmAddresses
+	auto := how == confirmAuto && a.sandbox == nil && a.settings.publicURL != ""
+	return func(address string) (refused string, confirm bool) {
+		refused, bounded := a.gateway.OwnAddress(address)
+		return refused, mails && (how == confirmOn || auto && !bounded)
+	}
 }
 
 // openOutside returns what the settings allow of the world, and how people are

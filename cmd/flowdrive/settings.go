@@ -133,7 +133,7 @@ func (s *settings) validate() error {
 	_, _, signOnErr := s.signOn.oidc(s.publicURL)
 	_, _, directoryErr := s.signOn.directory()
 	_, tracesErr := s.traces.address()
-	return errors.Join(tracesErr, s.acmeErr(), signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+	return errors.Join(tracesErr, s.acmeErr(), signOnErr, directoryErr, s.addressErr(), s.limitsErr(), versionsErr, contentsErr, backupErr, s.confirmErr(), sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
 }
 
 // addressErr says what is wrong with where the server listens and keeps its data.

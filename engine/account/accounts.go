@@ -22,6 +22,7 @@ type Accounts struct {
 	links  link.Base
 	hash   func(password string) (string, error)
 	judge  JudgePassword
+	own    OwnAddress
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
 	due    func(time.Time)
@@ -46,6 +47,8 @@ type Config struct {
 	Check func(ctx context.Context, user identity.Name, password string) error
 	// Judge says which passwords users may have.
 	Judge JudgePassword
+	// Own says which addresses users may give themselves; nil: any, at once.
+	Own OwnAddress
 
 	Zone   func(name string) bool                // whether there is a time zone of that name
 	ZoneOf func(user identity.ID) *time.Location // of dates that the user writes without one
@@ -90,6 +93,8 @@ type Ties interface {
 	PartyMade(ctx context.Context, req change.Request, p *store.Party) error
 	// AddressChanged is told that no user gets mails at that address any more.
 	AddressChanged(tx store.Tx, req change.Request, address string) error
+	// MailCode mails the code to the address that a user has asked for.
+	MailCode(tx store.Tx, p *store.Party, code string, now time.Time) error
 	// DeputyChanged is told of a user whose deputy may be another one after a change.
 	DeputyChanged(tx store.Tx, req change.Request, before, after *store.Party) error
 	// EraseParty takes the name and the address that a user had out of what still has
@@ -102,7 +107,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, own: cfg.Own, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

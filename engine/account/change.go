@@ -17,6 +17,7 @@ type Change struct {
 	Created bool
 	Changed bool
 	Revoke  bool     // app passwords and calendar links of the user end
+	Code    string   // what confirms the address that the user has asked for, to be mailed there
 	Warns   []string // what who asks for it is warned of
 }
 
@@ -116,7 +117,10 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time) {
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "revoke", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
-	readEmail(root.Get("email"), &p.Email)
+	before := p.Email
+	if readEmail(root.Get("email"), &p.Email); p.Email != before {
+		forgetPending(&p.Pending)
+	}
 	root.Get("admin").Flag(&p.Admin)
 	root.Get("disabled").Flag(&p.Disabled)
 	readDeputy(root.Get("deputy"), d, p, now)

@@ -20,7 +20,7 @@ func (e *Accounts) ErasePerson(ctx context.Context, req change.Request, name, ha
 func pseudonymous(p *store.Party) store.Party {
 	to := *p
 	to.Name = identity.Name(fmt.Sprintf("erased-%d", to.ID))
-	to.FullName, to.Email, to.Origin = "", "", ""
+	to.FullName, to.Email, to.Origin, to.Pending = "", "", "", store.PendingAddress{}
 	return to
 }
 

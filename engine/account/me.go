@@ -14,6 +14,7 @@ type meForm struct {
 	Name     identity.Name `json:"name"`
 	FullName string        `json:"fullName"`
 	Email    string        `json:"email"`
+	Pending  *string       `json:"emailPending"`
 	Deputy   *deputyForm   `json:"deputy"`
 	Timezone *string       `json:"timezone"`
 	Notify   bool          `json:"notify"`
@@ -36,6 +37,9 @@ func (t *Table) Me(id identity.ID, warnings []string) []byte {
 	p, by := t.byID[id], t.directory.Principal(id)
 	form := meForm{Name: p.Name, FullName: p.FullName, Email: p.Email, Deputy: formOfDeputy(p.Deputy), Notify: !p.Quiet, Watch: orEmpty(p.Watch), Contexts: []contextForm{}}
 	form.Mail, form.Warnings = formOfWishes(&p.Mail), orEmpty(warnings)
+	if p.Pending.Address != "" {
+		form.Pending = &p.Pending.Address
+	}
 	if p.Zone != "" {
 		form.Timezone = &p.Zone
 	}
@@ -54,12 +58,12 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	if root.Is(document.Object) {
-		root.Only("name", "fullName", "email", "deputy", "timezone", "notify", "mail", "watch", "contexts", "warnings", "password", "oldPassword")
+		root.Only("name", "fullName", "email", "emailPending", "emailCode", "deputy", "timezone", "notify", "mail", "watch", "contexts", "warnings", "password", "oldPassword")
 		if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || identity.Fold(v.Node.Text) != identity.Fold(string(old.Name))) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
 		}
 		readPlainText(root.Get("fullName"), &c.Party.FullName, 200)
-		readEmail(root.Get("email"), &c.Party.Email)
+		readAddress(root, c, now, known.Address)
 		readDeputy(root.Get("deputy"), t.directory, &c.Party, now)
 		readWishes(root.Get("notify"), &c.Party.Quiet)
 		readZone(root.Get("timezone"), &c.Party.Zone, known.Zone)

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"flowdrive/engine/audit"
@@ -108,12 +109,18 @@ func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (
 		if _, err = e.writeParty(ctx, tx, change.Request{By: req.By, Now: req.Now}, changed); err != nil {
 			return err
 		}
+		if changed.Code != "" {
+			if err := e.ties.MailCode(tx, &changed.Party, changed.Code, req.Now); err != nil {
+				return err
+			}
+		}
 		if t, err = Read(tx); err != nil {
 			return err
 		}
 		me := e.meResource(t, p.ID)
 		out = &change.Outcome{Changed: changed.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
-		if warnings := e.warnings(t, p.ID); len(warnings) > 0 && !slices.Equal(changed.Old.Watch, changed.Party.Watch) {
+		asked := changed.Party.Pending.Address != "" && !reflect.DeepEqual(changed.Old.Pending, changed.Party.Pending)
+		if warnings := e.warnings(t, p.ID); len(warnings) > 0 && (asked || !slices.Equal(changed.Old.Watch, changed.Party.Watch)) {
 			out.Report = document.Line(map[string][]string{"warnings": warnings})
 		}
 		return change.Undone(req)
@@ -129,15 +136,23 @@ func (e *Accounts) meVersion(t *Table, id identity.ID) change.Version {
 // readMe reads the document of me.json; hash is of the new password, "" for
 // none. Only a route that the user sees can be watched.
 func (e *Accounts) readMe(t *Table, req change.Request, node *document.Node, hash string) (*Change, error) {
+	own := e.own
+	if t.ByID(req.By.ID).Admin {
+		own = nil // who may give any address to others
+	}
 	return t.ReadMe(req.By.ID, node, hash, req.Now, Known{
 		Route: func(route string) (name string, ok bool) { return e.routes.SeenRoute(req.By, route) },
-		Zone:  e.zone, Kinds: e.kinds, Password: e.judge,
+		Zone:  e.zone, Kinds: e.kinds, Password: e.judge, Address: own,
 	})
 }
 
-// warnings says of which watched routes the user sees but some of the cases: to
-// watch those has an effect for these alone.
+// warnings says what is missing for an address that the user has asked for, and of which
+// watched routes the user sees but some of the cases: to watch those has an effect for
+// these alone.
 func (e *Accounts) warnings(t *Table, id identity.ID) (out []string) {
+	if warning := pendingWarning(t.ByID(id), e.maker.Clock.Now()); warning != "" {
+		out = append(out, warning)
+	}
 	by := t.Directory().Principal(id)
 	for _, route := range t.ByID(id).Watch {
 		if !e.routes.SeesCases(by, route) {

@@ -77,6 +77,6 @@ func orEmpty[T any](list []T) []T {
 
 func sameParty(a, b *store.Party) bool {
 	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
-		a.Password == b.Password && a.Factor == b.Factor && a.Origin == b.Origin && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Zone == b.Zone && reflect.DeepEqual(a.Mail, b.Mail) && a.Deputy.Equal(b.Deputy) &&
+		a.Password == b.Password && a.Factor == b.Factor && a.Origin == b.Origin && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Zone == b.Zone && reflect.DeepEqual(a.Mail, b.Mail) && reflect.DeepEqual(a.Pending, b.Pending) && a.Deputy.Equal(b.Deputy) &&
 		slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
 }

@@ -96,7 +96,10 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 		c.Party.FullName = plainLine(v.FullName)
 	}
 	if v.Email != "" && len(v.Email) <= 254 {
-		c.Party.Email = plainLine(v.Email)
+		if email := plainLine(v.Email); email != c.Party.Email {
+			c.Party.Email = email
+			forgetPending(&c.Party.Pending)
+		}
 	}
 	c.Changed = c.Created || !sameParty(old, &c.Party)
 	return c, nil

@@ -18,6 +18,7 @@ type Known struct {
 	Kinds []string               // of notices
 
 	Password JudgePassword // which passwords the user may have; nil: any
+	Address  OwnAddress    // which addresses the user may have; nil: any, at once
 }
 
 // mailForm is how a user wants to be told by mail (docs/contract/drive.md#mejson).

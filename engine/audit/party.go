@@ -60,7 +60,7 @@ func changedFields(old, p *store.Party) string {
 	for _, field := range []struct {
 		name    string
 		changed bool
-	}{{"fullName", old.FullName != p.FullName}, {"email", old.Email != p.Email}, {"origin", old.Origin != p.Origin}} {
+	}{{"fullName", old.FullName != p.FullName}, {"email", old.Email != p.Email}, {"emailPending", old.Pending.Address != p.Pending.Address}, {"origin", old.Origin != p.Origin}} {
 		if field.changed {
 			names = append(names, field.name)
 		}

@@ -30,6 +30,27 @@ func (w wishes) value() any {
 	return string(text)
 }
 
+// pending is a column that holds the address that a user has asked for.
+type pending struct{ of *store.PendingAddress }
+
+// Scan reads a column.
+func (p pending) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("an address is stored as %T", src)
+	}
+	*p.of = store.PendingAddress{} // it may belong to another row
+	return json.Unmarshal([]byte(text), p.of)
+}
+
+func (p pending) value() any {
+	text, err := json.Marshal(p.of) // of texts and numbers, which always encode
+	if err != nil {
+		panic(fmt.Sprintf("relational: an address does not encode: %v", err))
+	}
+	return string(text)
+}
+
 var heldMailTable = table[store.HeldMail]{"held_mails", "held mail", func(m *store.HeldMail, to []column) []column {
 	return append(to, []column{
 		{"id", selected, &m.ID},

@@ -35,6 +35,7 @@ var partyTable = table[store.Party]{"parties", "user or team", func(p *store.Par
 		{"zone", full, &p.Zone},
 		{"factor", full, &p.Factor},
 		{"origin", full, &p.Origin},
+		{"pending", full, pending{&p.Pending}},
 	}...)
 }}
 
