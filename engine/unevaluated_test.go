@@ -1,11 +1,15 @@
 package engine_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/identity"
 )
 
@@ -118,4 +122,63 @@ func TestPerformWithoutEffectIsTold(t *testing.T) {
 	told()
 	w.advance(72 * time.Hour)
 	same(t, "in another state", since("Still"), "")
+}
+
+const routeStaffed = `
+context: ann
+access: {start: [everyone], read: [everyone], admin: [dora]}
+roles: {clerk: {assign: ["call:on-duty", "user:bob"]}, other: {assign: ["user:bob"]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  give: {in: [open], allowed: everyone, onFire: [{assign: {role: other, to: ["xattr:who"]}}]}
+  watch: {in: [open], allowed: everyone, onFire: [{addStakeholders: [starter, "xattr:who"]}]}
+  finish: {in: [open], allowed: everyone, to: done, onFire: [{suspend: true}]}
+`
+
+// TestStepsForNobodyAreTold: that a callback yields nobody, that a step gives a role to
+// nobody or leaves some out, and that a case is complete which was to be suspended, is told
+// as what fails is, and that the same step has found them, once.
+func TestStepsForNobodyAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(c *engine.Config) {
+			c.Channels = engine.Channels{Mail: true}
+			c.Callbacks = map[string]outbox.CallbackFunc{"on-duty": func(context.Context, outbox.CallbackInput) (json.RawMessage, error) {
+				return nil, errors.New("the rota cannot be read")
+			}}
+		}
+	})
+	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	w.as("admin").mustPutRoute("desk", routeStaffed)
+	for _, name := range []string{"sam", "bob"} {
+		w.as(name).mustPutMe(`{"mail": {"kinds": ["failure", "mended"]}}`)
+	}
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One", "xattrDict": {"who": "nemo"}}`)
+	told := w.toldSince(id)
+	who := func(subject string) string {
+		t.Helper()
+		var names []string
+		for _, line := range told() {
+			if name, text, is := strings.Cut(strings.ReplaceAll(line, `\`, ""), ": "); is && text == subject {
+				names = append(names, strings.TrimSuffix(name, "@example.org"))
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	same(t, "a callback", who("Failed: One: The callback on-duty yields nobody: the rota cannot be read"), "ann dora sam")
+	w.as("bob").mustPerform(id, "give")
+	const given = `assign of "other" by give names nobody: no user or team is called nemo`
+	same(t, "a role", who("Failed: One: "+given), "ann dora sam")
+	if late := w.as("dora").statusPage(engine.StatusLate); !strings.Contains(late, given) {
+		t.Errorf("late.txt says\n%s", late)
+	}
+	w.as("bob").mustPerform(id, "watch")
+	same(t, "stakeholders", who("Failed: One: addStakeholders by watch leaves some out: no user or team is called nemo"), "ann dora sam")
+	w.as("dora").mustPutCase(ref(id), `{"xattrDict": {"who": "bob"}}`)
+	told()
+	w.as("bob").mustPerform(id, "give")
+	same(t, "it names somebody", who("Mended: One"), "ann dora sam")
+	w.as("bob").mustPerform(id, "finish")
+	same(t, "it is complete", who("Failed: One: suspend by finish had no effect: the case is complete"), "ann dora sam")
 }

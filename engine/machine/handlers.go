@@ -2,7 +2,10 @@ package machine
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"flowdrive/route"
 )
 
 // The handlers of a route: steps that nobody waits for. One that fails is undone and
@@ -45,6 +48,32 @@ func (d failures) warnOf(h handler, warning, told string) {
 func (d failures) didNothing(h handler, text string) {
 	d.dropWarnings(func(w Warning) bool { return w.Handler == h.name && w.Enablement == h.number })
 	d.warnOf(h, text, text)
+}
+
+// notNamed warns of a step that does not give a role, or the case, all the people that it
+// names, as those of notReached. That the case has no stakeholders is not wrong, and whom
+// it is to be taken from and who is not there needs nothing.
+func (d stepRun) notNamed(s *route.Step, named []string) {
+	if s.Verb != route.StepAssign && s.Verb != route.StepAddStakeholders {
+		return
+	}
+	what := string(s.Verb)
+	if s.Role != "" {
+		what += " of " + strconv.Quote(s.Role)
+	}
+	h := handler{name: what + " by " + d.source, source: d.source, number: d.sourceEnablement(d.source)}
+	others := func(r route.Recipient) bool { return r.Kind != route.RecipientStakeholders }
+	unknown := d.unknownOf(s.Parties)
+	switch nobody := len(named) == 0; {
+	case len(unknown) > 0 && nobody:
+		d.failures().didNothing(h, h.name+" names nobody: no user or team is called "+listed(unknown))
+	case len(unknown) > 0:
+		d.failures().didNothing(h, h.name+" leaves some out: no user or team is called "+listed(unknown))
+	case nobody && s.Verb == route.StepAssign && slices.ContainsFunc(s.Parties, others):
+		d.failures().didNothing(h, h.name+" names nobody")
+	default:
+		d.failures().handlerRuns(h)
+	}
 }
 
 // handlerRuns removes the warnings of a handler, because it runs again.

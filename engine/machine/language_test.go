@@ -273,7 +273,7 @@ actions:
 		"log b": "- Wrote text", "log c": "- Wrote value", "log d": "- Wrote sum",
 		"log e": "- Wrote within", "log f": "- Wrote spoken", "log g": "- Wrote counted", "log h": "- mail sam@example.org", "log i": "- look out",
 		"log j": "- Nobody is called nobody", "log k": "- Assigned crew: ann, sam", "log l": "- Stakeholders: core, ann", "log m": "- Stakeholders: core", "log n": "bob go",
-		"warning of go": "look out;",
+		"warning of go": `look out;assign of "crew" by go leaves some out: no user or team is called nobody;`,
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -507,8 +507,7 @@ func (a *assignment) call(name string) []string {
 		a.need(Need{Call: key})
 		return nil
 	case called.Fault != "":
-		a.changed = true
-		a.add(LogEntry{Kind: LogWarning, Text: clipLine(fmt.Sprintf("The callback %s yields nobody: %s", name, called.Fault))})
+		a.yieldsNot(name, fmt.Sprintf("The callback %s yields nobody: %s", name, called.Fault))
 		return nil
 	}
 	var found, nobody []string
@@ -528,8 +527,14 @@ func (a *assignment) call(name string) []string {
 		}
 	}
 	if len(nobody) > 0 && len(a.needs) == 0 {
-		a.changed = true
-		a.add(LogEntry{Kind: LogWarning, Text: clipLine(fmt.Sprintf("The callback %s yields %s, which is nobody", name, listed(nobody)))})
+		a.yieldsNot(name, fmt.Sprintf("The callback %s yields %s, which is nobody", name, listed(nobody)))
 	}
 	return found
+}
+
+// yieldsNot logs and warns that a callback does not yield whom a role is for.
+func (a *assignment) yieldsNot(name, text string) {
+	a.changed = true
+	a.add(LogEntry{Kind: LogWarning, Text: clipLine(text)})
+	a.failures().didNothing(handler{name: "the callback " + name}, clipLine(text))
 }

@@ -420,6 +420,7 @@ func (d stepRun) assign(s *route.Step) error {
 	if err != nil {
 		return err
 	}
+	d.notNamed(s, named)
 	have := d.c.RoleParties(s.Role)
 	var players []string
 	switch {
@@ -459,6 +460,7 @@ func (d stepRun) stakeholders(s *route.Step) error {
 	if err != nil {
 		return err
 	}
+	d.notNamed(s, named)
 	have := d.c.Stakeholders
 	list := parties(slices.Concat(have, named))
 	if s.Verb == route.StepRemoveStakeholders {

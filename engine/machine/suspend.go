@@ -116,6 +116,8 @@ func (p *pass) suspendByStep() bool {
 	if p.complete() {
 		p.changed = true
 		p.add(LogEntry{Kind: LogTask, Trigger: new(ByStep), Text: "No effect: suspend by " + h.source})
+		step := handler{name: "suspend by " + h.source, source: h.source}
+		p.failures().didNothing(step, step.name+" had no effect: the case is complete")
 		return false
 	}
 	p.conclude()
