@@ -380,9 +380,25 @@ func (e *Env) caseCommand(name, short, state string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.fits(ctx, name, id); err != nil {
+				return err
+			}
 			return ofFlags(s.Change(ctx, id, fields), map[string]string{"suspendedUntil": "--until"})
 		})
 	})
+}
+
+// fits refuses to resume a canceled case. The server would reopen it, and it may be
+// another administrator who has canceled it because what had failed there is not needed.
+func (s *session) fits(ctx context.Context, command string, id int64) error {
+	if command != "resume" {
+		return nil
+	}
+	c, err := s.Case(ctx, id)
+	if err == nil && c.State == "canceled" {
+		err = codedError{fmt.Errorf("case %[1]d was canceled, and flowdrive log %[1]d says by whom; flowdrive reopen %[1]d reopens it", id), exitConflict}
+	}
+	return err
 }
 
 func (e *Env) timer() *cobra.Command {
