@@ -113,7 +113,7 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 		return err
 	}
 	for i := range children {
-		c, err := machine.ReadMarking(children[i].Marking)
+		c, err := e.caseOf(tx, children[i].Marking)
 		if err != nil {
 			return errs.Wrap(fmt.Sprintf("read case %d", children[i].ID), err)
 		}

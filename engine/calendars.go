@@ -2,6 +2,7 @@ package engine
 
 import (
 	"flowdrive/engine/files"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/store"
@@ -29,6 +30,11 @@ func (e calendarFacts) DocumentNamed(r store.Reader, as identity.Principal, text
 // RouteVersion implements calendar.Facts.
 func (e calendarFacts) RouteVersion(r store.Reader, id, version int64) (*route.Route, error) {
 	return e.versions.get(r, id, version)
+}
+
+// CaseOf implements calendar.Facts.
+func (e calendarFacts) CaseOf(r store.Reader, marking []byte) (*machine.Case, error) {
+	return e.caseOf(r, marking)
 }
 
 // SeesCase implements calendar.Facts.

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine/change"
-	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/filename"
 	"flowdrive/internal/identity"
@@ -38,7 +37,7 @@ func (e *Attachments) caseFiles(r store.Reader, by identity.Principal, id int64)
 	if row, err = e.needCase(r, by, id); err != nil {
 		return nil, out, err
 	}
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := e.caseOf(r, row.Marking)
 	if err != nil {
 		return nil, out, errs.Wrap("read the marking of a case", err)
 	}

@@ -79,7 +79,7 @@ func (e *decider) loadCase(r store.Reader, by identity.Principal, ref Ref) (*loa
 // loadRow returns the case of a row for a change. given is its given name, nil
 // for none.
 func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*loadedCase, error) {
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := e.caseOf(r, row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}

@@ -65,7 +65,7 @@ func (e *Cases) CaseViews(ctx context.Context, by identity.Principal, ids []int6
 
 // view returns the case of a row as the reader of the list sees it.
 func (l *lister) view(row *store.Case) (*CaseView, error) {
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := l.caseOf(l.r, row.Marking)
 	if err != nil {
 		return nil, errs.Wrap("read a case", err)
 	}

@@ -117,7 +117,7 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 		}
 	case need.Children.Case != 0:
 		var all []machine.Child
-		if all, err = l.children(need.Children); err == nil {
+		if all, err = e.children(l, need.Children); err == nil {
 			keep(&facts.Children, need.Children, all)
 		}
 	case need.Plan.Case != 0:

@@ -88,7 +88,7 @@ func (e *decider) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 	var c *machine.Case
 	if changed != nil {
 		c = changed.after
-	} else if c, err = machine.ReadMarking(row.Marking); err != nil {
+	} else if c, err = e.caseOf(l.reader, row.Marking); err != nil {
 		return nil, errs.Wrap("read a case of the tree", err)
 	}
 	compiled, err := e.versions.get(l.reader, c.RouteID, c.RouteVersion)
@@ -134,13 +134,13 @@ func (l *lookup) made(of machine.Enablement) (all []*machine.Case) {
 
 // children returns all children of an enablement as decide and complete see
 // them. The decision holds while none of them changes.
-func (l *lookup) children(of machine.Enablement) ([]machine.Child, error) {
+func (e *decider) children(l *lookup, of machine.Enablement) ([]machine.Child, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
 	var all []machine.Child
 	err := l.reader.Cases().ChildMarkings(of.Case, of.Number, func(marking []byte) error {
-		c, err := machine.ReadMarking(marking)
+		c, err := e.caseOf(l.reader, marking)
 		if err != nil {
 			return err
 		}

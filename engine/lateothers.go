@@ -67,7 +67,7 @@ func (l *statusLook) lateSlow(r store.Reader, row *store.Trouble, late *status.L
 	if err != nil || of == nil {
 		return err
 	}
-	c, err := machine.ReadMarking(of.Marking)
+	c, err := l.caseOf(r, of.Marking)
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", of.ID), err)
 	}

@@ -352,7 +352,7 @@ type teamForm struct {
 // addTeamTasks appends the tasks of the members in the cases.
 func (e *Worklists) addTeamTasks(r store.Reader, m members, f Filter, rows []store.Case, out []Resource) ([]Resource, error) {
 	for i := range rows {
-		c, err := machine.ReadMarking(rows[i].Marking)
+		c, err := e.caseOf(r, rows[i].Marking)
 		if err != nil {
 			return nil, errs.Wrap(fmt.Sprintf("read case %d", rows[i].ID), err)
 		}

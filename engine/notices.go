@@ -184,7 +184,7 @@ func (t *notifier) recipientCase(id int64) (*recipientCase, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := t.caseOf(t.tx, row.Marking)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"flowdrive/engine/access"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
-	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -156,7 +155,7 @@ func (e *Routes) renameInCase(tx store.Tx, id int64, name string) error {
 	if err != nil {
 		return err
 	}
-	before, err := machine.ReadMarking(row.Marking)
+	before, err := e.caseOf(tx, row.Marking)
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", id), err)
 	}

@@ -239,7 +239,7 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 			if row == nil {
 				continue // it has gone since it was listed
 			}
-			c, err := machine.ReadMarking(row.Marking)
+			c, err := l.caseOf(r, row.Marking)
 			if err != nil {
 				return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 			}
@@ -275,7 +275,7 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 
 // lateIn adds what is late in a case.
 func (l *statusLook) lateIn(r store.Reader, row *store.Case, late *status.Late) error {
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := l.caseOf(r, row.Marking)
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}

@@ -50,7 +50,7 @@ func (l *statusLook) lateSuspended(r store.Reader, id int64, late *status.Late) 
 	if err != nil || row == nil {
 		return err
 	}
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := l.caseOf(r, row.Marking)
 	if err != nil {
 		return errs.Wrap("read a suspended case", err)
 	}

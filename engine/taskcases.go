@@ -206,7 +206,7 @@ func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known [
 // taskCase returns what lists know of a case. It has no tasks if the reader, though found
 // among those who may have some, has none.
 func (l *lister) taskCase(row *store.Case) (*TaskCase, error) {
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := l.caseOf(l.r, row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}

@@ -125,7 +125,7 @@ func (e *base) eachCaseNaming(r store.Reader, name identity.Name, f func(row *st
 		if err != nil {
 			return err
 		}
-		c, err := machine.ReadMarking(row.Marking)
+		c, err := e.caseOf(r, row.Marking)
 		if err != nil {
 			return errs.Wrap(fmt.Sprintf("read case %d", id), err)
 		}

@@ -120,7 +120,7 @@ func (l *lister) addAll(rows []store.Case, out []Resource) (_ []Resource, err er
 
 // add appends the tasks of a case that are on the list and pass the filter.
 func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := l.caseOf(l.r, row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}

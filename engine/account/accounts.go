@@ -80,6 +80,12 @@ type Ties interface {
 	// small units, so that little is left to the one that they are called in. since is
 	// what they look from.
 	LeaveAhead(ctx context.Context, req change.Request, l Leaving) (since uint64, err error)
+	// Naming returns the cases that may name the user or team now. since is what it has
+	// looked at.
+	Naming(ctx context.Context, p *store.Party) (ids []int64, since uint64, err error)
+	// FollowRename writes the cases again that name a user or team by an earlier name, in
+	// many small units.
+	FollowRename(ctx context.Context, req change.Request, id identity.ID)
 	// PartyLeaves says in sentences what a user who is to be disabled leaves to others.
 	PartyLeaves(ctx context.Context, req change.Request, p *store.Party) ([]string, error)
 	// VacateParty offers the tasks that a user, who was disabled, has for themselves
@@ -158,5 +164,6 @@ func Read(r store.Reader) (*Table, error) {
 	}
 	t := NewTable(parties, secrets)
 	t.holdSessions(sessions)
-	return t, nil
+	t.renamed, err = readRenamed(r.Settings())
+	return t, err
 }

@@ -75,6 +75,11 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 	if old == nil && (t.directory.ByName(identity.Name(name)) != nil || identity.Fold(name) == string(identity.Everyone)) {
 		return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
 	}
+	if old == nil {
+		if err := t.wasName(name, 0); err != nil {
+			return nil, err
+		}
+	}
 	if kind == identity.User && root.Get("password").Node != nil {
 		c.Party.Password = doc.Hash // "" if null removes it
 	}

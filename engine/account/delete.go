@@ -35,6 +35,9 @@ type removal struct {
 func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) error {
 	var in []identity.ID
 	kind, handOver := r.kind, r.handOver
+	if p := e.Table().ByName(kind, r.name); p != nil && e.Table().renaming(p.ID) && mayChangeParties(req.By) == nil {
+		e.ties.FollowRename(ctx, req, p.ID) // what names it is looked for by its name
+	}
 	since, err := e.leaveAhead(ctx, req, r)
 	if err != nil {
 		return err

@@ -12,12 +12,16 @@ import (
 )
 
 // RenameParty gives a user or team another name. Everything that names it follows
-// (docs/contract/drive.md#renaming). Errors: errs.NotFound, also for users who
+// (docs/contract/drive.md#renaming); many cases do so after it has its name. Errors: errs.NotFound, also for users who
 // are not administrators; errs.NotAllowed for a device; errs.NameNotAllowed;
 // errs.NameTaken; errs.NotDeletable for the team everyone.
 func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind identity.Kind, name, newName string) (*change.Outcome, error) {
+	named, err := e.naming(ctx, kind, name)
+	if err != nil {
+		return nil, err
+	}
 	var out *change.Outcome
-	err := e.maker.Store.Update(ctx, func(tx store.Tx) error {
+	err = e.maker.Store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err
 		}
@@ -49,7 +53,14 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 		if err := tx.Write().Parties().Put(&to); err != nil {
 			return err
 		}
-		if err := e.replaceParty(ctx, tx, req, replacement{t, Replacement{From: from, To: &to}}); err != nil {
+		cases, later := named.now(tx, from)
+		if later {
+			cases = []int64{}
+		}
+		if err := noteRenamed(tx, t, from, &to, later); err != nil {
+			return err
+		}
+		if err := e.replaceParty(ctx, tx, req, replacement{t, Replacement{from, &to, cases}}); err != nil {
 			return err
 		}
 		action := audit.UserChange
@@ -66,6 +77,9 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 		return out, err
 	}
 	if p := e.Table().ByName(kind, newName); p != nil {
+		if e.Table().renaming(p.ID) {
+			e.ties.FollowRename(change.Committed(ctx), req, p.ID)
+		}
 		err = e.ties.PartyMade(change.Committed(ctx), req, p) // routes may have named it before it was called that
 	}
 	return out, err
@@ -79,7 +93,7 @@ func nameFor(t *Table, p *store.Party, name string) error {
 	if other := t.Directory().ByName(identity.Name(name)); other != nil && other.ID != p.ID {
 		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", other.Name)
 	}
-	return nil
+	return t.wasName(name, p.ID)
 }
 
 // FollowRoute has users who watch a route watch it under its new name.

@@ -20,6 +20,7 @@ type Table struct {
 	sessions  map[[sha256.Size]byte]*heldSession
 	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
 	modified  time.Time           // of the last change of all
+	renamed   []Renamed           // the earliest first
 }
 
 // NewTable returns the table of those users and teams, and of their secrets of

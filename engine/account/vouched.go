@@ -90,6 +90,9 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 	case t.directory.ByName(identity.Name(v.Name)) != nil || identity.Fold(v.Name) == string(identity.Everyone):
 		return nil, errs.New(errs.LogIn, "The name %q is in use here by somebody for whom the directory does not vouch. If that is you, an administrator can connect you: \"origin\": %q in Admin/Users/%s.json.", v.Name, v.Origin, v.Name)
 	default:
+		if err := t.wasName(v.Name, 0); err != nil {
+			return nil, err
+		}
 		c.Party = store.Party{Party: identity.Party{ID: identity.ID(e.maker.Store.NextID()), Name: identity.Name(v.Name), Kind: identity.User}, Origin: v.Origin, Created: now}
 	}
 	if v.FullName != "" && len(v.FullName) <= 200 {

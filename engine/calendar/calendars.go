@@ -6,6 +6,7 @@ package calendar
 import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/link"
 	"flowdrive/route"
@@ -30,6 +31,8 @@ type Facts interface {
 	DocumentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, change.DocumentPath, error)
 	// RouteVersion returns a version of a route.
 	RouteVersion(r store.Reader, id, version int64) (*route.Route, error)
+	// CaseOf returns the case of a marking, with the names that users and teams have now.
+	CaseOf(r store.Reader, marking []byte) (*machine.Case, error)
 	// SeesCase reports whether by may see the case.
 	SeesCase(r store.Reader, by identity.Principal, c *store.Case) (bool, error)
 }

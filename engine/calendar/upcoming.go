@@ -119,7 +119,7 @@ func (d *deadlines) read() error {
 // also appends the timers that are not those of a task, and the start of the
 // case if that waits for an instant.
 func (d *deadlines) add(row *store.Case, own bool) error {
-	c, err := machine.ReadMarking(row.Marking)
+	c, err := d.facts.CaseOf(d.r, row.Marking)
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}

@@ -97,7 +97,7 @@ func Replace(c *Case, r *route.Route, from, to string, handedOver bool) (after *
 		out.Enabled[i].Votes = slices.Clone(out.Enabled[i].Votes)
 	}
 	replace := func(name *string) {
-		if *name != "" && sameName(*name, from) {
+		if *name != "" && *name != to && sameName(*name, from) {
 			*name, changed = to, true
 		}
 	}
