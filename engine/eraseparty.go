@@ -19,7 +19,7 @@ import (
 
 // EraseParty implements account.Ties. What it leaves as it is stands in
 // docs/operate/erasing.md.
-func (e *base) EraseParty(ctx context.Context, tx store.Tx, r account.Replacement) error {
+func (e ties) EraseParty(ctx context.Context, tx store.Tx, r account.Replacement) error {
 	who := e.toErase(r.From, r.To)
 	if who.address != "" {
 		if err := tx.Write().Outbox().DeleteNoticesTo(who.address); err != nil {
@@ -50,7 +50,7 @@ func (e *base) EraseParty(ctx context.Context, tx store.Tx, r account.Replacemen
 	return tx.Write().Parties().Reword(texts, who.inJSON)
 }
 
-func (e *base) eraseInCase(tx store.Tx, id int64, who *erased) error {
+func (e ties) eraseInCase(tx store.Tx, id int64, who *erased) error {
 	h, err := e.writtenCase(tx, id)
 	if h == nil || err != nil {
 		return err
@@ -61,11 +61,11 @@ func (e *base) eraseInCase(tx store.Tx, id int64, who *erased) error {
 	}
 	after.Revision++
 	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: h.row.Revision}
-	return rewriteCase(&decider{e}, tx, c, *h)
+	return rewriteCase(&decider{e.base}, tx, c, *h)
 }
 
 // toErase returns what somebody is recognized by.
-func (e *base) toErase(had, has *store.Party) *erased {
+func (e ties) toErase(had, has *store.Party) *erased {
 	who := &erased{name: string(had.Name), fullName: had.FullName, pseudonym: string(has.Name)}
 	// Whose mailbox others have, too, is not recognized by it.
 	if had.Email != "" && len(e.accounts.Table().UsersOf(had.Email)) <= 1 {

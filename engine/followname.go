@@ -17,7 +17,7 @@ import (
 // the renamed. Only the stored forms of cases have the earlier name for that long.
 
 // Naming implements account.Ties.
-func (e *base) Naming(ctx context.Context, p *store.Party) (ids []int64, since uint64, err error) {
+func (e ties) Naming(ctx context.Context, p *store.Party) (ids []int64, since uint64, err error) {
 	since = e.Store.Changes()
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
 		ids, err = r.Cases().Mentioning(quotedName(p))
@@ -48,7 +48,7 @@ func (e *base) caseOf(r store.Reader, marking []byte) (*machine.Case, error) {
 }
 
 // FollowRename implements account.Ties.
-func (e *base) FollowRename(ctx context.Context, req change.Request, id identity.ID) {
+func (e ties) FollowRename(ctx context.Context, req change.Request, id identity.ID) {
 	for _, renamed := range e.accounts.Table().Renamed() {
 		if renamed.Party != id {
 			continue
@@ -60,7 +60,7 @@ func (e *base) FollowRename(ctx context.Context, req change.Request, id identity
 }
 
 // followRenames carries on what a process that ended has left.
-func (e *base) followRenames(ctx context.Context) {
+func (e ties) followRenames(ctx context.Context) {
 	var done []identity.ID
 	for _, renamed := range e.accounts.Table().Renamed() {
 		if !slices.Contains(done, renamed.Party) {
@@ -72,7 +72,7 @@ func (e *base) followRenames(ctx context.Context) {
 
 // followRename has the cases that name a user or team by an earlier name follow, some in each
 // unit. The last unit looks at those that have changed meanwhile.
-func (e *base) followRename(ctx context.Context, req change.Request, renamed account.Renamed) error {
+func (e ties) followRename(ctx context.Context, req change.Request, renamed account.Renamed) error {
 	from := &store.Party{Party: identity.Party{ID: renamed.Party, Name: renamed.Was}}
 	inCases := func(tx store.Tx, ids []int64) (changed int, err error) {
 		to := e.accounts.Table().ByID(renamed.Party)
@@ -87,7 +87,7 @@ func (e *base) followRename(ctx context.Context, req change.Request, renamed acc
 			if h == nil {
 				continue
 			}
-			did, err := (&decider{e}).replaceInCase(tx, req, *h, from, to)
+			did, err := (&decider{e.base}).replaceInCase(tx, req, *h, from, to)
 			if err != nil {
 				return 0, err
 			}

@@ -23,9 +23,9 @@ const (
 // LeaveAhead implements account.Ties. What is to be changed is found outside the writer. Each
 // case is as ReplaceParty and EraseParty would leave it, so that it does not matter when the
 // rest is done.
-func (e *base) LeaveAhead(ctx context.Context, req change.Request, of account.Leaving) (since uint64, err error) {
+func (e ties) LeaveAhead(ctx context.Context, req change.Request, of account.Leaving) (since uint64, err error) {
 	req.If = nil
-	l := &removing{Leaving: of, base: e, req: req}
+	l := &removing{Leaving: of, base: e.base, req: req}
 	if of.Has != nil {
 		l.who = e.toErase(of.Had, of.Has)
 		if err := e.forgetDone(ctx, of.Had.ID); err != nil {
@@ -43,7 +43,7 @@ func (e *base) LeaveAhead(ctx context.Context, req change.Request, of account.Le
 }
 
 // forgetDone deletes what is kept of what the user has done.
-func (e *base) forgetDone(ctx context.Context, id identity.ID) error {
+func (e ties) forgetDone(ctx context.Context, id identity.ID) error {
 	for {
 		var n int64
 		err := e.Store.Update(ctx, func(tx store.Tx) (err error) {

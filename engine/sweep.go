@@ -123,7 +123,7 @@ func (e *Engine) Run(ctx context.Context) (err error) {
 	collecting.Go(func() { e.audit.Run(ctx) })
 	collecting.Go(func() { e.logLacks(ctx) })
 	collecting.Go(func() { e.Routes.finishMigrations(ctx) })
-	collecting.Go(func() { e.followRenames(ctx) })
+	collecting.Go(func() { ties{e.base}.followRenames(ctx) })
 	collecting.Go(func() { e.Files.DeleteExpired(ctx) })
 	collecting.Go(func() { e.Scratch.DeleteExpired(ctx) })
 	defer collecting.Wait()
