@@ -188,18 +188,24 @@ func mayEditXattr(h *loadedCase, key string) error {
 	if x == nil || x.Edit == nil {
 		return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by the case's starter, %s, and by the route's administrators.", key, h.core.Starter)
 	}
+	who := rolesOf(h, x.Edit)
+	if who == "" {
+		return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by the route's administrators alone.", key)
+	}
+	return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by %s, and by the route's administrators.", key, who)
+}
+
+// rolesOf names roles of a case, with who plays them.
+func rolesOf(h *loadedCase, roles []string) string {
 	var who []string
-	for _, role := range x.Edit {
+	for _, role := range roles {
 		parties := "nobody"
 		if list := h.core.RoleParties(role); len(list) > 0 {
 			parties = strings.Join(list, ", ")
 		}
 		who = append(who, fmt.Sprintf("the role %q (%s)", role, parties))
 	}
-	if who == nil {
-		return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by the route's administrators alone.", key)
-	}
-	return errs.New(errs.NotAllowed, "The XATTR %q may be changed here by %s, and by the route's administrators.", key, strings.Join(who, ", "))
+	return strings.Join(who, ", ")
 }
 
 // empty reports whether the edit changes nothing.

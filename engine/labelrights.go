@@ -9,6 +9,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/webhook"
+	"flowdrive/route"
 	"flowdrive/store"
 )
 
@@ -25,7 +26,19 @@ func (e labelRights) check(by identity.Principal, h *loadedCase, given *NewMessa
 	if h.admin {
 		return nil
 	}
+	refused := func(why string) error {
+		return errs.New(errs.NotAllowed, "You may not write the message %q of this case: %s. The administrators of the route may.", name, why)
+	}
+	if route.EngineWrites(name) {
+		return refused("the engine writes it")
+	}
 	actor := e.rights.Actor(by, false)
+	if declared := h.route.Compiled.Message(name); declared != nil && declared.Edit != nil {
+		if machine.PlaysAny(h.core, declared.Edit, actor) {
+			return nil
+		}
+		return refused(leftTo(h, declared.Edit))
+	}
 	if name == store.LabelInput || !access.IsStarter(by, h.core) && !performsSome(h, actor) {
 		return errs.New(errs.NotAllowed, "You may not write the message %q of this case.", name)
 	}
@@ -36,7 +49,15 @@ func (e labelRights) check(by identity.Principal, h *loadedCase, given *NewMessa
 	if err != nil || writer == "" {
 		return err
 	}
-	return errs.New(errs.NotAllowed, "You may not write the message %q of this case: %s. The administrators of the route may.", name, writer)
+	return refused(writer)
+}
+
+// leftTo says to whom a route leaves the writing of a message.
+func leftTo(h *loadedCase, roles []string) string {
+	if who := rolesOf(h, roles); who != "" {
+		return "the route leaves it to " + who
+	}
+	return "the route leaves it to steps and hooks"
 }
 
 // performsSome reports whether the actor may perform an enabled action.

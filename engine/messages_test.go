@@ -335,3 +335,56 @@ actions:
 	}
 	same(t, "the log", strings.Join(written, "\n"), "message: Wrote Note, 1 byte\nmessage: Replaced Note, 1 byte\nmessage: Wrote Called, 1 byte\nmessage: Replaced Check, 7 bytes")
 }
+
+// TestDeclaredMessages: those roles write a message that a route names for it, in place of
+// the starter and who has a task; and nobody but administrators of the route what the
+// engine writes.
+func TestDeclaredMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann, bob, admin := w.as("sam"), w.as("ann"), w.as("bob"), w.as("admin")
+	admin.mustPutRoute("verdict", `access: {start: [everyone], read: [everyone]}
+roles: {judge: {assign: ["user:ann"]}, clerk: {assign: [starter]}, witness: {}}
+messages: {Verdict: {edit: [judge, witness]}, Check: {edit: [judge]}, Sealed: {edit: []}, Note: {}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, onFire: [{message: {label: Check, text: no}}]}
+  end: {in: [open], role: clerk, to: done}
+  close: {in: [open], trigger: message, message: Verdict, to: done}
+`)
+	id := sam.startCase(`{"route": "verdict"}`)
+	for _, try := range []struct {
+		by    user
+		label string
+		why   string // "": it is written
+	}{
+		{sam, "Sealed", "the route leaves it to steps and hooks"},
+		{sam, "Verdict", `the route leaves it to the role "judge" (ann), the role "witness" (nobody)`},
+		{sam, "Check", `the route leaves it to the role "judge" (ann)`},
+		{sam, "error", "the engine writes it"},
+		{sam, "Stdout-3-1-1", "the engine writes it"},
+		{sam, "Stderr-3-1-1", "the engine writes it"},
+		{ann, "Outbox-3-1", "the engine writes it"},
+		{sam, "Note", ""},
+		{ann, "Check", ""}, // though a step writes it, too
+		{admin, "Sealed", ""},
+		{admin, "Outbox-3-1", ""},
+		{ann, "Verdict", ""},
+	} {
+		_, err := try.by.putLabel(id, try.label, "x")
+		switch {
+		case try.why == "" && err != nil:
+			t.Errorf("%s writes %s: %v", try.by.name, try.label, err)
+		case try.why != "":
+			w.refused(err, errs.NotAllowed)
+			if err != nil {
+				same(t, try.label, err.Error(), `You may not write the message "`+try.label+`" of this case: `+try.why+`. The administrators of the route may.`)
+			}
+		}
+	}
+	if got := sam.caseForm(id).get("status"); !strings.Contains(got, "done") {
+		t.Errorf("the case is %s", got)
+	}
+	_, err := bob.putLabel(sam.startCase(`{"route": "verdict"}`), "Note", "x")
+	w.refused(err, errs.NotFound)
+}

@@ -45,6 +45,7 @@ func defaults() [][2]string {
 		{"then", `"archive"`},
 		{"output", "null"},
 		{"xattrs", "{}"},
+		{"messages", "{}"},
 		{"timers", "{}"},
 		{"roles", "{}"},
 		{"states", "{}"},

@@ -165,12 +165,7 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 		x.Required = required.Node.Bool
 	}
 	if edit := v.Get("edit"); isKind(edit, document.List) {
-		x.Edit = []string{}
-		for i := range edit.Node.Items {
-			if role, ok := str(edit.Item(i)); ok && c.isRole(edit.Item(i), role) {
-				x.Edit = append(x.Edit, role)
-			}
-		}
+		x.Edit = declared{c}.roleNames(edit)
 	}
 	return x
 }

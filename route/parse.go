@@ -130,6 +130,7 @@ func (c *compiler) read() {
 	c.readHead()
 	c.readRoles()
 	c.readXattrs()
+	declared{c}.messages()
 	c.readTimers()
 	c.readStates()
 	c.readActions()

@@ -200,6 +200,15 @@ func TestFaults(t *testing.T) {
 			`9:3 /states/-c: the name of a state must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 			`10:3 /states/` + strings.Repeat("d", 64) + `: the name of a state must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 		}},
+		{name: "messages", old: "name: test", new: "name: test\nmessages: {a b: , Paid: {edit: [clerk, boss], titel: x}, paid: {}, InputMessage: {}, Outbox-1-1: {}, error: {}, Note: {edit: []}}", want: []string{
+			`2:12 /messages/a b: the label of a message must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
+			`2:40 /messages/Paid/edit/1: "boss" is not a role of this route (not-found)`,
+			`2:47 /messages/Paid/titel: is not a known field (unknown-field)`,
+			`2:58 /messages/paid: differs from the message "Paid" only in capitals (conflict)`,
+			`2:68 /messages/InputMessage: is what a case is started with; only administrators of the route write it later (conflict)`,
+			`2:86 /messages/Outbox-1-1: is written by the engine; only administrators of the route write it, too (conflict)`,
+			`2:102 /messages/error: is written by the engine; only administrators of the route write it, too (conflict)`,
+		}},
 		{name: "labels in the name of a route", old: "trigger: init", new: "trigger: init, onFire: [{start: {route: 'a-$__XATTR_kind__;'}}, {start: {route: $Kind;}}, {start: {route: cost$}}]", want: []string{
 			`8:51 /actions/begin/onFire/0/start/route: names a route as it is called: $__XATTR_kind__; is not replaced here (format)`,
 			`8:91 /actions/begin/onFire/1/start/route: names a route as it is called: $Kind; is not replaced here (format)`,

@@ -42,11 +42,12 @@ type Route struct {
 	States      []State
 	Actions     []Action
 	Transitions []Transition
-	Xattrs      []Xattr  // declared ones
-	SideEffects []Step   // after every performance
-	OnError     *OnError // what is done if something fails whose action says nothing of that; nil: nothing
-	Start       int      // index of the start state in States; NoState in the dependency model
-	Init        int      // index of the init action in Actions; NoAction in a dependency model without one
+	Xattrs      []Xattr   // declared ones
+	Messages    []Message // declared ones
+	SideEffects []Step    // after every performance
+	OnError     *OnError  // what is done if something fails whose action says nothing of that; nil: nothing
+	Start       int       // index of the start state in States; NoState in the dependency model
+	Init        int       // index of the init action in Actions; NoAction in a dependency model without one
 
 	parties []Party
 	started []Party // routes that steps start cases of

@@ -2,7 +2,6 @@ package route
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -214,12 +213,9 @@ func (u *useWarner) text(at document.Value) {
 	}
 }
 
-// byServer are the labels of messages that the server writes itself.
-var byServer = regexp.MustCompile(`^(InputMessage|error|(Outbox|Stdout|Stderr)-.*)$`)
-
 // label warns of a label in a text for a message that the route never has.
 func (u *useWarner) label(at document.Value, name string) {
-	if byServer.MatchString(name) || slices.Contains(u.messages, name) {
+	if EngineWrites(name) || slices.Contains(u.messages, name) {
 		return
 	}
 	hint := u.hint("$"+name, u.messages)
@@ -232,7 +228,7 @@ func (u *useWarner) label(at document.Value, name string) {
 // message warns of a message that seems to be meant otherwise. Any message may come
 // from outside.
 func (u *useWarner) message(at document.Value, where, name string) {
-	if byServer.MatchString(name) || slices.Contains(u.messages, name) {
+	if EngineWrites(name) || slices.Contains(u.messages, name) {
 		return
 	}
 	if hint := u.hint("$"+name, u.messages); hint != "" {
@@ -289,11 +285,14 @@ func appendAsked(keys []string, schema *document.Node) []string {
 	return keys
 }
 
-// knownMessages returns the labels of messages that the route's steps and hooks write
-// or its actions wait for, and that of the input, in order.
+// knownMessages returns the labels of messages that the route declares, that its
+// steps and hooks write or its actions wait for, and that of the input, in order.
 func (w *warner) knownMessages() []string {
 	r := w.route
-	names := append([]string{"InputMessage"}, w.others.Messages...)
+	names := append([]string{labelInput}, w.others.Messages...)
+	for i := range r.Messages {
+		names = append(names, r.Messages[i].Label)
+	}
 	for i := range r.Actions {
 		names = append(names, r.Actions[i].Message)
 	}

@@ -242,7 +242,7 @@ func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) 
 		if x == nil || x.Edit == nil {
 			return starter
 		}
-		return slices.ContainsFunc(x.Edit, func(role string) bool { return actor.plays(c, role) })
+		return PlaysAny(c, x.Edit, actor)
 	}
 	for _, x := range to {
 		if old, had := c.Xattrs.Get(x.Key); (!had || old != x.Value) && !may(x.Key) {
@@ -255,6 +255,11 @@ func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) 
 		}
 	}
 	return ""
+}
+
+// PlaysAny reports whether the actor plays one of the roles of a case.
+func PlaysAny(c *Case, roles []string, actor Actor) bool {
+	return slices.ContainsFunc(roles, func(role string) bool { return actor.plays(c, role) })
 }
 
 // cancelByStep cancels the case because a step asks for it.
