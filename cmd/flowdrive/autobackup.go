@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
 	"flowdrive/store/backup"
 )
 
@@ -126,12 +130,9 @@ func (b *backups) run(ctx context.Context) error {
 
 // make makes one backup, and says in the log how it went.
 func (b *backups) make(ctx context.Context) {
-	r, err := backup.Make(ctx, b.config)
+	r, err := b.try(ctx)
 	if ctx.Err() != nil {
 		return // the server stops
-	}
-	if err == nil {
-		err = missingContents(r.Manifest)
 	}
 	if err != nil {
 		b.failed.Store(true)
@@ -148,6 +149,78 @@ func (b *backups) make(ctx context.Context) {
 	b.overdue.Store(false)
 	b.last.Store(r.Instant.Unix())
 	b.log.Info().Str("path", r.Path).Int64("bytes", r.Bytes).Int("files", len(r.Files)).Int("linked", r.Linked).Strs("removed", r.Removed).Msg("backup: made")
+}
+
+// try makes one backup where the earlier ones are, and remembers that it is there.
+func (b *backups) try(ctx context.Context) (*backup.Result, error) {
+	if err := b.earlierThere(); err != nil {
+		return nil, err
+	}
+	r, err := backup.Make(ctx, b.config)
+	if err == nil {
+		err = missingContents(r.Manifest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := b.remember(r.Instant); err != nil {
+		b.log.Warn().Err(err).Msg("backup: where it was made could not be noted")
+	}
+	return r, nil
+}
+
+// backedUpName is a file of the data folder that says where the last automatic backup is.
+const backedUpName = "backed-up"
+
+// backedUp is what that file says. A copy of the data folder elsewhere has other backups,
+// and a container is another host at each start.
+type backedUp struct {
+	Data    string    `json:"data"`
+	To      string    `json:"to"`
+	Host    string    `json:"host"`
+	Instant time.Time `json:"instant"`
+}
+
+// earlierThere refuses a folder that has none of the backups which were made there: most
+// likely its disk is not mounted. A backup would lie on the disk of the data folder then,
+// and nobody would learn that the others are not there.
+func (b *backups) earlierThere() error {
+	content, err := os.ReadFile(filepath.Join(b.config.Data, backedUpName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var last backedUp
+	if err == nil {
+		err = json.Unmarshal(content, &last)
+	}
+	if err != nil {
+		return fmt.Errorf("read where the last backup was made: %w", err)
+	}
+	if last.To != b.config.To || last.Data != b.config.Data {
+		return nil
+	}
+	for _, host := range []string{b.config.Host, last.Host} {
+		of := b.config
+		of.Host = host
+		latest, err := backup.Latest(of)
+		if err != nil {
+			return fmt.Errorf("look for the earlier backups: %w", err)
+		}
+		if !latest.IsZero() {
+			return nil
+		}
+	}
+	return fmt.Errorf("%[1]s has none of the backups that were made there, the last one at %[2]s: mount its disk, or make one by hand if they were removed: flowdrive backup %[1]s --data %[3]s",
+		b.config.To, last.Instant.UTC().Format(time.RFC3339), b.config.Data)
+}
+
+// remember notes where the last backup was made.
+func (b *backups) remember(at time.Time) error {
+	path, note := filepath.Join(b.config.Data, backedUpName), backedUp{b.config.Data, b.config.To, b.config.Host, at}
+	if err := os.WriteFile(path+".new", document.Line(&note), 0o600); err != nil {
+		return fmt.Errorf("note where the backup was made: %w", err)
+	}
+	return os.Rename(path+".new", path)
 }
 
 // noteLate says once if the last good backup is two periods old.

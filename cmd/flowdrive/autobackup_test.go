@@ -74,6 +74,9 @@ func TestServerBacksItselfUp(t *testing.T) {
 		if err := os.Remove(to); err != nil {
 			t.Error(err)
 		}
+		if err := os.Rename(to+".gone", to); err != nil {
+			t.Error(err)
+		}
 		pass(time.Hour, "they are made again", "backup: made")
 		if b.failed.Load() || b.last.Load() != b.since.Unix() {
 			t.Error("the metrics do not have the last good one")
@@ -91,4 +94,61 @@ func TestServerBacksItselfUp(t *testing.T) {
 	if err != nil || last.IsZero() {
 		t.Errorf("the latest one is of %v, %v", last, err)
 	}
+}
+
+// TestBackupsWhoseDiskIsNotMounted: if a folder has none of the backups that were made
+// there, none is made and administrators are told what to do, also after a restart on a
+// host of another name, until its disk is mounted or one is made by hand.
+func TestBackupsWhoseDiskIsNotMounted(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	startProgram(t, data)
+	to := filepath.Join(t.TempDir(), "backups")
+	noted := ""
+	on := func(host string) *backups {
+		return &backups{
+			config: backup.Config{Data: data, To: to, Host: host, Now: time.Now},
+			log:    zerolog.Nop(), now: time.Now, note: func(_ engine.ServerPart, text string) { noted = text },
+		}
+	}
+	wants := func(what, want string) {
+		t.Helper()
+		if (noted == "") != (want == "") || !strings.Contains(noted, want) {
+			t.Errorf("%s: administrators are told %q", what, noted)
+		}
+	}
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	on("one").make(t.Context())
+	wants("the first", "")
+	move(to, to+".disk")
+	if err := os.Mkdir(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	again := on("two")
+	again.make(t.Context())
+	wants("an empty folder", to+" has none of the backups that were made there, the last one at ")
+	wants("what to do", "mount its disk, or make one by hand if they were removed: flowdrive backup "+to+" --data "+data)
+	if left, err := os.ReadDir(to); err != nil || len(left) > 0 || !again.failed.Load() {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+	move(to, to+".empty")
+	again.make(t.Context())
+	wants("no folder", " has none of the backups ")
+	move(to+".disk", to)
+	again.make(t.Context())
+	wants("it is mounted again", "")
+
+	move(to, to+".lost")
+	again.make(t.Context())
+	wants("they are lost", " has none of the backups ")
+	if _, err := backup.Make(t.Context(), again.config); err != nil {
+		t.Fatal(err)
+	}
+	again.make(t.Context())
+	wants("one was made by hand", "")
 }
