@@ -238,17 +238,32 @@ type LeftOut struct {
 
 // LeftOut returns the coming instants that the days off of an entry leave out, the next one first.
 func (c *Client) LeftOut(ctx context.Context, id string) ([]LeftOut, error) {
+	status, err := c.entryStatus(ctx, id)
+	return status.LeftOut, err
+}
+
+// LastOccurrences returns what became of the last 30 instants of an entry, the newest first, with
+// what has failed in cases that are complete.
+func (c *Client) LastOccurrences(ctx context.Context, id string) ([]Occurrence, error) {
+	status, err := c.entryStatus(ctx, id)
+	return status.Occurrences, err
+}
+
+// entryStatus is of the file of an entry in Status/ what is of interest here.
+type entryStatus struct {
+	LeftOut     []LeftOut    `json:"leftOut"`
+	Occurrences []Occurrence `json:"occurrences"`
+}
+
+func (c *Client) entryStatus(ctx context.Context, id string) (status entryStatus, err error) {
 	text, err := c.rawDocument(ctx, workflow+"Status/schedule/"+EntryFile(id)+".json")
 	if err != nil {
-		return nil, err
-	}
-	var status struct {
-		LeftOut []LeftOut `json:"leftOut"`
+		return status, err
 	}
 	if err := json.Unmarshal(text, &status); err != nil {
-		return nil, fmt.Errorf("the answer of the server cannot be read: %w", err)
+		return status, fmt.Errorf("the answer of the server cannot be read: %w", err)
 	}
-	return status.LeftOut, nil
+	return status, nil
 }
 
 // DeletedEntry returns the path of the document that a deleted entry had, by its UUID or given
@@ -279,6 +294,9 @@ type Occurrence struct {
 	Lag     float64   `json:"lagSeconds"`
 	Case    *int64    `json:"case"`
 	State   string    `json:"state"` // of the case, now
+	// Failed is what has failed in a case that is complete, "" for nothing. Of all
+	// occurrences nothing is known of that, of the last ones it is.
+	Failed string `json:"failed"`
 }
 
 // Occurrences returns what became of an entry's instants, the newest first.

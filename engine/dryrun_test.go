@@ -57,6 +57,7 @@ func (l *listener) Fired(engine.Firing) { l.told++ }
 func (l *listener) Performed(string)    { l.told++ }
 func (l *listener) CaseStarted()        { l.told++ }
 func (l *listener) CaseEnded(string)    { l.told++ }
+func (l *listener) Failed(string)       { l.told++ }
 
 func dryRun() option { return func(req *engine.Request) { req.DryRun = true } }
 

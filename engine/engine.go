@@ -162,6 +162,7 @@ type Observer interface {
 	Performed(trigger string)
 	CaseStarted()
 	CaseEnded(life string)
+	Failed(kind string) // something in a case, for good
 }
 
 // Firing is an instant of a schedule entry that was dealt with.
@@ -367,6 +368,7 @@ func (nobody) Fired(Firing)     {}
 func (nobody) Performed(string) {}
 func (nobody) CaseStarted()     {}
 func (nobody) CaseEnded(string) {}
+func (nobody) Failed(string)    {}
 
 // Load reads what is kept in memory: users and teams, and the routes' names
 // and rights.

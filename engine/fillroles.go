@@ -34,7 +34,7 @@ func (e *base) PartyMade(ctx context.Context, req change.Request, p *store.Party
 	if err != nil {
 		return err
 	}
-	return e.inParts(ctx, ids, f.fill)
+	return inParts(ctx, e.Store, ids, f.fill)
 }
 
 // filling gives roles without players to a user or team that was made.

@@ -365,6 +365,9 @@ func (e *decider) changed(c *caseChange) {
 	if !c.before.Ended() && now.Ended() {
 		e.observer.CaseEnded(string(now))
 	}
+	for i := range c.failures {
+		e.observer.Failed(string(c.failures[i].Kind))
+	}
 	for i := range c.log {
 		if c.log[i].Kind == machine.LogAction && c.log[i].Trigger != nil {
 			e.observer.Performed(string(*c.log[i].Trigger))

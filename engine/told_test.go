@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +36,7 @@ actions:
 type inbox struct {
 	*world
 	outside *outsideWorld
+	kinds   *failureKinds
 	read    int
 }
 
@@ -44,16 +46,41 @@ type inbox struct {
 func withInbox(t *testing.T, source string, play func(*inbox)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		outside := &outsideWorld{}
+		outside, kinds := &outsideWorld{}, &failureKinds{}
 		w, stop := realTime(t, func(w *world) {
-			w.config = func(c *engine.Config) { c.Outside, c.Channels = outside, engine.Channels{Mail: true} }
+			w.config = func(c *engine.Config) {
+				c.Outside, c.Channels, c.Observer = outside, engine.Channels{Mail: true}, kinds
+			}
 		})
 		defer stop()
 		w.clock.Set(clock.Real{}.Now())
 		w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
 		w.as("admin").mustPutRoute("job", "context: dora\n"+strings.TrimPrefix(source, "\n"))
-		play(&inbox{world: w, outside: outside})
+		play(&inbox{world: w, outside: outside, kinds: kinds})
 	})
+}
+
+// failureKinds is told what fails, as metrics are.
+type failureKinds struct {
+	mu    sync.Mutex
+	kinds []string
+}
+
+func (*failureKinds) Fired(engine.Firing) {}
+func (*failureKinds) Performed(string)    {}
+func (*failureKinds) CaseStarted()        {}
+func (*failureKinds) CaseEnded(string)    {}
+
+func (f *failureKinds) Failed(kind string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.kinds = append(f.kinds, kind)
+}
+
+func (f *failureKinds) list() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.kinds)
 }
 
 // wait lets time pass, and everything that it sets off.

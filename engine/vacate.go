@@ -31,14 +31,14 @@ func (e *base) VacateParty(ctx context.Context, req change.Request, p *store.Par
 	if err != nil {
 		return err
 	}
-	return e.inParts(ctx, ids, v.vacate)
+	return inParts(ctx, e.Store, ids, v.vacate)
 }
 
 // inParts changes cases that are not archived, as many in a unit as it may take.
-func (e *base) inParts(ctx context.Context, ids []int64, change func(tx store.Tx, row *store.Case, spent *uint64) error) error {
+func inParts(ctx context.Context, st store.Store, ids []int64, change func(tx store.Tx, row *store.Case, spent *uint64) error) error {
 	for len(ids) > 0 {
 		done := 0
-		err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
+		err := st.Update(ctx, func(tx store.Tx) (err error) {
 			done, err = someOf(tx, ids, change)
 			return err
 		})

@@ -34,11 +34,34 @@ actions: {go: {trigger: init, onFire: [{STEP}]}, fin: {TRIGGER, in: [run], to: o
 		{"exec: {command: fail, into: Out}", "trigger: time, timeout: 0", `does not wait for the message "Out"`},
 		{"exec: {command: fail, into: Out}", "trigger: message, message: Out", ""},
 		{"exec: {command: fail, into: Out}", "trigger: auto, guard: case.title == 'x'", ""},
-		{"exec: {command: fail}", "trigger: auto", ""},
+		{"exec: {command: fail}", "trigger: auto", `/actions/fin/trigger: does not wait for the command "fail", which a step of go runs: the case is complete before it is known whether it fails, and stays complete. To wait, give that step into: Answer, and say trigger: message, with message: Answer`},
+		{"exec: {command: fail}", "onError: {steps: [{log: x}]}, trigger: auto", `does not wait for the command "fail"`},
+		{"http: {url: 'https://example.org/', value: 1}", "trigger: auto", ""},
 	} {
 		got := warned(t, strings.NewReplacer("STEP", tt.step, "TRIGGER", tt.trigger).Replace(job))
 		if !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%s, %s: got\n%s\nwant\n%s", tt.step, tt.trigger, got, tt.want)
+		}
+	}
+}
+
+// TestCompleteBeforeTheCommandEnds: row a1 of a walk. An action that runs a command and
+// completes the case cannot let it fail.
+func TestCompleteBeforeTheCommandEnds(t *testing.T) {
+	t.Parallel()
+	const job = "name: job\nstates: {run: {type: start}, ok: {type: complete}, bad: {type: failed}}\nactions: {go: {trigger: init, onFire: [{STEP}], to: ok}, fin: {trigger: message, message: X, in: [ok], to: bad}}\n"
+	const want = `/actions/go/to: completes the case before it is known whether the command "fail" fails, and the case stays complete.`
+	for text, warns := range map[string]bool{
+		strings.Replace(job, "STEP", "exec: {command: fail}", 1):                                   true,
+		strings.Replace(job, "STEP", "exec: {command: fail, into: Out}", 1):                        true,
+		strings.Replace(job, "STEP", "http: {url: 'https://example.org/', value: 1}", 1):           false,
+		strings.Replace(job, "STEP}]", "exec: {command: fail}}], onError: {to: bad}", 1):           false,
+		strings.Replace("onError: {to: bad}\n"+job, "STEP", "exec: {command: fail}", 1):            false,
+		strings.Replace(strings.Replace(job, "STEP", "log: x", 1), "to: bad", "to: run", 1):        false,
+		strings.Replace(strings.Replace(job, "STEP", "exec: {command: fail}", 1), "to: ok", "", 1): false,
+	} {
+		if got := warned(t, text); strings.Contains(got, want) != warns {
+			t.Errorf("%s\ngot\n%s", text, got)
 		}
 	}
 }

@@ -108,6 +108,7 @@ func TestLabelWarnings(t *testing.T) {
 			step + `http/headers/X: there is no label $__TITEL__;; did you mean "TITLE"?`,
 		}},
 		{`exec: {command: c, args: ["$__TITEL__;"], from: Answr}`, []string{
+			`/actions/finish/to: completes the case before it is known whether the command "c" fails, and the case stays complete. To wait, lead to a state that is not complete, give the step into: Answer, and complete the case by an action with trigger: message and message: Answer. If that is meant, say what is done if it fails: onError`,
 			step + `exec/args/0: there is no label $__TITEL__;; did you mean "TITLE"?`,
 			step + `exec/from: no step writes a message "Answr"; did you mean "Answer"?`,
 		}},

@@ -299,6 +299,8 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	}
 	_, err = k.LeftOut(ctx, entry.ID())
 	k.ok("LeftOut", err)
+	_, err = k.LastOccurrences(ctx, entry.ID())
+	k.ok("LastOccurrences", err)
 	now, err := k.Now(ctx)
 	k.ok("Now", err)
 	report, err := k.BackfillEntry(ctx, entry.ID(), now.Add(-time.Hour), now.Add(-time.Minute), true)

@@ -18,6 +18,7 @@ type observer struct {
 	performed *prometheus.CounterVec
 	started   prometheus.Counter
 	ended     *prometheus.CounterVec
+	failed    *prometheus.CounterVec
 	damaged   prometheus.Counter
 	traces    *traces // nil: none
 }
@@ -43,6 +44,9 @@ func newObserver(registry *prometheus.Registry, traces *traces) (*observer, erro
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "flowdrive_cases_ended_total", Help: "Cases ended, by how.",
 		}, []string{"state"}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "flowdrive_failures_total", Help: "What could not be done in cases for good, by the way in which it failed.",
+		}, []string{"kind"}),
 		damaged: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "flowdrive_damaged_contents_total", Help: "Contents that were read and are not what was stored.",
 		}),
@@ -54,6 +58,9 @@ func newObserver(registry *prometheus.Registry, traces *traces) (*observer, erro
 	for _, life := range []machine.Life{machine.Completed, machine.Closed, machine.Canceled, machine.Failed} {
 		o.ended.WithLabelValues(string(life))
 	}
+	for _, kind := range []machine.FailureKind{machine.FailureExit, machine.FailureTimeout, machine.FailureSignal, machine.FailureStatus, machine.FailureNetwork, machine.FailureFault} {
+		o.failed.WithLabelValues(string(kind))
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "flowdrive_build_info", Help: "1, with what runs as labels.",
 		ConstLabels: prometheus.Labels{"version": version(), "goversion": runtime.Version()},
@@ -61,7 +68,7 @@ func newObserver(registry *prometheus.Registry, traces *traces) (*observer, erro
 	build.Set(1)
 	var err error
 	for _, c := range []prometheus.Collector{
-		o.firings, o.lag, o.performed, o.started, o.ended, o.damaged, build,
+		o.firings, o.lag, o.performed, o.started, o.ended, o.failed, o.damaged, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		err = errors.Join(err, registry.Register(c))
@@ -84,3 +91,6 @@ func (o *observer) CaseStarted() { o.started.Inc() }
 
 // CaseEnded implements engine.Observer.
 func (o *observer) CaseEnded(state string) { o.ended.WithLabelValues(state).Inc() }
+
+// Failed implements engine.Observer.
+func (o *observer) Failed(kind string) { o.failed.WithLabelValues(kind).Inc() }

@@ -60,6 +60,7 @@ func TestMetricsBeforeTheFirstEvent(t *testing.T) {
 	for name, values := range map[string][]string{
 		"flowdrive_schedule_firings_total": {"fired", "late", "skipped", "failed", "triggered", "backfilled"},
 		"flowdrive_cases_ended_total":      {"completed", "closed", "canceled", "failed"},
+		"flowdrive_failures_total":         {"exit", "timeout", "signal", "status", "network", "fault"},
 	} {
 		for _, value := range values {
 			want[name+" "+value] = 0

@@ -259,7 +259,7 @@ func (d *caseDecision) decide(event Event) error {
 	case Vacate:
 		return d.personal().vacate(e)
 	case FillRoles:
-		return d.fillRoles()
+		return d.personal().fillRoles()
 	case Move:
 		return d.personal().moveByPerson(e)
 	case Migrate:

@@ -15,7 +15,7 @@ type FillRoles struct{}
 func (FillRoles) event() {}
 
 // fillRoles assigns the roles, and says in the log who plays them.
-func (d *caseDecision) fillRoles() error {
+func (d personal) fillRoles() error {
 	if d.c.Life != Active || d.c.suspended() {
 		return nil
 	}

@@ -301,6 +301,7 @@ type occurrenceForm struct {
 	LagSeconds float64 `json:"lagSeconds"`
 	Case       *int64  `json:"case"`
 	Life       *string `json:"state"` // of the case now
+	Failed     *string `json:"failed"`
 	FiredAt    *string `json:"firedAt"`
 }
 
@@ -317,7 +318,7 @@ func (e *Entry) JSON() []byte {
 		o := &e.Occurrences[i]
 		f.Occurrences[i] = occurrenceForm{
 			Instant: e.Zone.instant(o.Instant), Outcome: o.Outcome, Reason: orNull(o.Reason),
-			LagSeconds: LagSeconds(o), Life: orNull(o.State), FiredAt: e.Zone.instant(o.FiredAt),
+			LagSeconds: LagSeconds(o), Life: orNull(o.State), Failed: orNull(e.Undone[o.CaseID]), FiredAt: e.Zone.instant(o.FiredAt),
 		}
 		if o.CaseID != 0 {
 			f.Occurrences[i].Case = &o.CaseID

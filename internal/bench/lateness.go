@@ -122,6 +122,9 @@ func (*firings) CaseStarted() {}
 // CaseEnded implements engine.Observer.
 func (*firings) CaseEnded(string) {}
 
+// Failed implements engine.Observer.
+func (*firings) Failed(string) {}
+
 func (f *firings) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -221,3 +221,6 @@ func (*counted) CaseStarted() {}
 
 // CaseEnded implements engine.Observer.
 func (*counted) CaseEnded(string) {}
+
+// Failed implements engine.Observer.
+func (*counted) Failed(string) {}

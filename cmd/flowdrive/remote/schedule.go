@@ -112,15 +112,19 @@ func (s *session) showEnded(ctx context.Context, name string, absent error) erro
 func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error {
 	const newest = 20
 	var items []output.Item
-	for o, err := range s.Occurrences(ctx, entry.UUID) {
-		if err != nil {
-			return err
-		}
+	last, err := s.LastOccurrences(ctx, entry.ID())
+	if err != nil {
+		return err
+	}
+	for _, o := range last {
 		number := ""
 		if o.Case != nil {
 			number = fmt.Sprint(*o.Case)
 		}
-		items = append(items, output.Item{Cells: []string{s.when(ctx, &o.Instant), o.Outcome, number, o.State, o.Reason}, Alarm: o.Outcome == "failed"})
+		if o.Failed != "" {
+			o.Reason = "something in it has failed: " + o.Failed
+		}
+		items = append(items, output.Item{Cells: []string{s.when(ctx, &o.Instant), o.Outcome, number, o.State, output.Clean(o.Reason)}, Alarm: o.Outcome == "failed" || o.State == "failed" || o.Failed != ""})
 		if len(items) == newest {
 			break
 		}

@@ -54,16 +54,17 @@ func (e *Env) scheduleList() *cobra.Command {
 func (s *session) lastOutcomes(ctx context.Context, entry client.Entry) (text string, failed bool, err error) {
 	const newest = 3
 	var words []string
-	for o, err := range s.Occurrences(ctx, entry.UUID) {
-		if err != nil {
-			return "", false, err
+	last, err := s.LastOccurrences(ctx, entry.ID())
+	if err != nil {
+		return "", false, err
+	}
+	for _, o := range last {
+		word := o.Outcome
+		if o.State == "failed" || o.Failed != "" {
+			word = "failed"
 		}
 		if len(words) == 0 {
-			failed = o.Outcome == "failed" || o.State == "failed"
-		}
-		word := o.Outcome
-		if o.State == "failed" {
-			word = o.State
+			failed = word == "failed"
 		}
 		if words = append(words, word); len(words) == newest {
 			break
