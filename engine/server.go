@@ -43,10 +43,11 @@ const (
 	ServerHeartbeat   ServerPart = "heartbeat"
 	ServerRoutes      ServerPart = "routes"
 	ServerSettings    ServerPart = "settings"
+	ServerStore       ServerPart = "contents-store"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings}
+	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerStore}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -67,6 +68,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "settings that routes need", Hint: "A case fails when it comes to such a step. Put what is missing back into the settings and restart the server, or store the routes without it. Status/late.txt has a line for each.", Over: "The settings have what the routes name"}
 	case ServerSettings:
 		return &notice.Server{Name: string(p), Title: "the settings", Hint: "Those from before still count, but the server would not start with these. Correct them, and have them read again by systemctl reload flowdrive or the signal HUP. flowdrive config check says all that is wrong with them.", Over: "The settings were read and can be used"}
+	case ServerStore:
+		return &notice.Server{Name: string(p), Title: "the store of contents", Hint: "Documents and attachments cannot be read or stored meanwhile; all else goes on, and no restart is needed. Look at the store and at the network. flowdrive doctor asks it.", Over: "The store answers again"}
 	case ServerDatabase:
 	}
 	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk.", Over: "The server was stopped in good order since, and has started again"}

@@ -119,6 +119,13 @@ func (b *Bucket) Check() error {
 	if b.claimed {
 		return nil
 	}
+	err := b.Look()
+	b.claimed = err == nil
+	return err
+}
+
+// Look is Check that asks the store each time.
+func (b *Bucket) Look() error {
 	owner, err := b.owner()
 	if errs.Is(err, errs.NotFound) {
 		return unavailable("look whose contents they are", &Refused{"below " + b.where() + " there are no contents of this installation"})
@@ -129,7 +136,6 @@ func (b *Bucket) Check() error {
 	if owner != b.config.Owner {
 		return unavailable("look whose contents they are", &Refused{"the prefix " + b.where() + " belongs to another installation; give another prefix, as each needs one for itself"})
 	}
-	b.claimed = true
 	return nil
 }
 

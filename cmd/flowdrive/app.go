@@ -40,8 +40,9 @@ type app struct {
 	log      zerolog.Logger
 	unlock   func() error
 	disk     *disk
-	backups  *backups   // nil: none
-	heart    *heartbeat // nil: none
+	backups  *backups    // nil: none
+	heart    *heartbeat  // nil: none
+	bucket   *storeWatch // nil: contents lie in none
 	figures  *figures
 	traces   *traces      // nil: none
 	told     *serverWatch // tells administrators what is wrong with the server
@@ -165,6 +166,7 @@ func (a *app) open(ctx context.Context) error {
 	a.told.engine = a.engine
 	a.told.note(engine.ServerSettings, "") // it starts with those that there are
 	a.disk.tell = func(what string) { a.told.note(engine.ServerDisk, what) }
+	a.bucket = a.newStoreWatch()
 	if a.heart, err = a.newHeartbeat(); err != nil {
 		return err
 	}
@@ -359,7 +361,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		parts := []func(context.Context) error{a.live, a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
+		parts := []func(context.Context) error{a.live, a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.bucket.run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
 		if a.acme != nil {
 			parts = append(parts, a.acme.Run)
 		}

@@ -43,7 +43,7 @@ func (a *app) parts(ctx context.Context) []server.Part {
 	} else if wrong[engine.ServerAudit] {
 		audit = "it is not as it was written"
 	}
-	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}, {Name: "holds", Says: holds}}
+	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "contents", Says: a.bucket.says()}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}, {Name: "holds", Says: holds}}
 }
 
 // says says what is wrong with the backups, "" for nothing.
