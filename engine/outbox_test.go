@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -502,4 +503,57 @@ actions:
 		same(t, "attempts", len(outside.seen()), 2)
 		stop()
 	})
+}
+
+// TestEndOnAFullDisk: what a command has done while nothing can be stored is recorded when
+// something can be. It does not count as lost, and it is not done again.
+func TestEndOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ends := make(chan struct{})
+		outside := &outsideWorld{answer: func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
+			<-ends
+			return &outbox.Reply{MediaType: "text/plain", Content: []byte("fine")}, nil
+		}}
+		disk := &fullDisk{}
+		w, stop := realTime(t, reaching(outside, nil), func(w *world) {
+			inner := w.config
+			w.config = func(c *engine.Config) {
+				inner(c)
+				disk.Store, c.Store = c.Store, disk
+			}
+		})
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("job", `
+access: {start: [everyone], read: [everyone]}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, sideEffects: [{http: {url: "https://api.example.org/", into: Answer}}]}
+  answer: {trigger: message, message: Answer, in: [open], to: done}
+`)
+		id := w.as("sam").startCase(`{"route": "job"}`)
+		await(time.Second)
+		disk.full.Store(true)
+		close(ends)
+		await(10 * time.Minute) // longer than the lease
+		disk.full.Store(false)
+		await(10 * time.Second)
+		w.as("sam").caseForm(id).wants("status", `"done"`, "warnings", "[]")
+		same(t, "attempts", len(outside.seen()), 1)
+	})
+}
+
+// fullDisk is a store in which nothing can be stored for a time.
+type fullDisk struct {
+	store.Store
+
+	full atomic.Bool
+}
+
+func (d *fullDisk) Update(ctx context.Context, f func(store.Tx) error) error {
+	if d.full.Load() {
+		return errs.New(errs.Full, "The disk is full.")
+	}
+	return d.Store.Update(ctx, f)
 }

@@ -220,13 +220,11 @@ func (e *Dispatcher) attempt(ctx context.Context, row *store.OutboxRow, lost boo
 	if failure != nil && ctx.Err() != nil {
 		return // the server stops; the next start finds it as lost
 	}
-	// The end of a delivery must be recorded even if the server is being
-	// stopped.
-	ctx = context.WithoutCancel(ctx)
-	err := e.finishDelivery(ctx, row, &request, reply, failure)
+	err := e.recordEnd(ctx, row, func(ctx context.Context) error { return e.finishDelivery(ctx, row, &request, reply, failure) })
 	if err == nil || quota.Unserved(err) {
-		return // unserved: its lease brings it back, as lost
+		return // unserved: the next start finds it as lost
 	}
+	ctx = context.WithoutCancel(ctx)
 	e.Log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
 	if err := e.Store.Update(ctx, func(tx store.Tx) error {
 		if row.Step == 0 {
@@ -235,6 +233,34 @@ func (e *Dispatcher) attempt(ctx context.Context, row *store.OutboxRow, lost boo
 		return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts)
 	}); err != nil {
 		e.Log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
+	}
+}
+
+// recordAgain is the pause after which what became of a delivery is recorded again.
+const recordAgain = 5 * time.Second
+
+// recordEnd records what became of a delivery. If nothing can be stored, as on a full disk,
+// it tries until something can be: a command that has succeeded would count as lost
+// otherwise. Its lease is renewed meanwhile. The end is recorded also if the server is being
+// stopped, if that can be done at once.
+func (e *Dispatcher) recordEnd(ctx context.Context, row *store.OutboxRow, record func(context.Context) error) error {
+	said := false
+	for {
+		err := record(context.WithoutCancel(ctx))
+		if err == nil || !quota.Unserved(err) {
+			return err
+		}
+		if !said {
+			e.Log.Warn().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: what became of a delivery cannot be recorded now; that is tried again")
+			said = true
+		}
+		pause := time.NewTimer(recordAgain)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
 	}
 }
 
