@@ -68,3 +68,26 @@ func TestLabelsThatNothingHasFilledAreTold(t *testing.T) {
 	}
 	wantsMail(t, "deleted", of("root@example.org"), "Deleted: Often")
 }
+
+// TestDeclaredTypesRefuseLabels: a route that declares the type of an XATTR does not begin
+// with a label that nothing has filled.
+func TestDeclaredTypesRefuseLabels(t *testing.T) {
+	t.Parallel()
+	w, letters, _ := deedsWorld(t)
+	w.as("admin").mustPutRoute("typed", `
+access: {start: [everyone], read: [everyone]}
+xattrs: {amount: {type: number}}
+states: {open: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init}}
+`)
+	sam := w.as("sam")
+	sam.mustPutEntry("typed.json", `{"type": "cron", "minute": "0", "route": "typed", "title": "Typed", "xattrDict": {"amount": "$__NOPE__;"}}`)
+	letters("sam@example.org")
+	w.advance(time.Hour)
+	wantsMail(t, "at once", letters("sam@example.org"), "Not started: Typed: /xattrDict/amount: must be a number, not a string", "Typed")
+	for _, c := range w.cases() {
+		if c.get("route") == `"typed"` {
+			t.Errorf("there is a case of %s", c.get("title"))
+		}
+	}
+}
