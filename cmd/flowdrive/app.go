@@ -392,6 +392,9 @@ func (a *app) prepare(ctx context.Context) error {
 	if err := a.engine.Load(ctx); err != nil {
 		return err
 	}
+	if err := a.warnOfTeams(); err != nil {
+		return err
+	}
 	if a.sandbox == nil || a.settings.offline {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -95,6 +96,7 @@ type directory struct {
 	*signon.LDAP
 	accounts *account.Accounts
 	teams    map[string]string // by group
+	watch    *directoryWatch
 }
 
 // openDirectory has the log-ins ask the directory, if there is one.
@@ -103,13 +105,14 @@ func (a *app) openDirectory() error {
 	if cfg == nil || err != nil {
 		return err
 	}
-	a.auth.SetDirectory(&directory{LDAP: signon.NewLDAP(*cfg), accounts: a.engine.Accounts, teams: teams})
+	a.auth.SetDirectory(&directory{LDAP: signon.NewLDAP(*cfg), accounts: a.engine.Accounts, teams: teams, watch: &directoryWatch{log: a.log, now: time.Now}})
 	return nil
 }
 
 // LogIn implements server.Directory.
 func (d *directory) LogIn(ctx context.Context, name, password string) (identity.ID, error) {
 	who, err := d.LDAP.LogIn(ctx, name, password)
+	d.watch.note(err)
 	if err != nil {
 		return 0, err
 	}

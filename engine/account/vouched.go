@@ -119,7 +119,7 @@ func plainLine(text string) string {
 }
 
 // vouchedTeams returns the teams, as they are to be. One that there is not is passed over:
-// the settings name it, and a check of them says so.
+// the settings name it, and the log of the start says so.
 func vouchedTeams(t *Table, v *Vouched, user identity.Name) []*Change {
 	var out []*Change
 	for _, name := range slices.Sorted(maps.Keys(v.Teams)) {

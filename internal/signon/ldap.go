@@ -62,7 +62,9 @@ func CheckLDAP(cfg LDAPConfig) (wrong []error) {
 	case u.Scheme == "ldap" && !cfg.StartTLS && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback():
 		fault("--ldap-url: passwords would cross the network in the clear; write ldaps://, or give --ldap-starttls")
 	}
-	if _, err := ldap.ParseDN(cfg.Base); err != nil || cfg.Base == "" {
+	if cfg.Base == "" {
+		fault("--ldap-url needs --ldap-base: where people and groups are in the directory, such as dc=example,dc=org")
+	} else if _, err := ldap.ParseDN(cfg.Base); err != nil {
 		fault("--ldap-base: %q is not a valid DN, such as dc=example,dc=org", cfg.Base)
 	}
 	if _, err := ldap.ParseDN(cfg.BindDN); err != nil && !strings.ContainsAny(cfg.BindDN, `@\`) { // Active Directory takes both

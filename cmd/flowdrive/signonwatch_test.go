@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/engine/account"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// TestDirectoryIsAway: the log says why a directory does not check passwords, once an hour, and
+// when it does again.
+func TestDirectoryIsAway(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	w := &directoryWatch{log: zerolog.New(&out), now: func() time.Time { return now }}
+	lines := func() string {
+		defer out.Reset()
+		return out.String()
+	}
+	away := &errs.Error{Kind: errs.Unavailable, Detail: "It does not answer.", Err: errors.New("connection refused")}
+	w.note(nil)
+	w.note(errs.New(errs.LogIn, "wrong"))
+	if got := lines(); got != "" {
+		t.Errorf("if it answers: %s", got)
+	}
+	w.note(away)
+	if got := lines(); !strings.Contains(got, "connection refused") || !strings.Contains(got, "ldap-bind-dn") {
+		t.Errorf("if it is away: %s", got)
+	}
+	now = now.Add(59 * time.Minute)
+	w.note(away)
+	if got := lines(); got != "" {
+		t.Errorf("within the hour: %s", got)
+	}
+	now = now.Add(time.Minute)
+	w.note(away)
+	if got := lines(); !strings.Contains(got, "connection refused") {
+		t.Errorf("after an hour: %s", got)
+	}
+	w.note(errs.New(errs.LogIn, "wrong"))
+	if got := lines(); !strings.Contains(got, "again") {
+		t.Errorf("if it is back: %s", got)
+	}
+	w.note(nil)
+	if got := lines(); got != "" {
+		t.Errorf("after that: %s", got)
+	}
+}
+
+// TestTeamsThatAreNot: the log names the teams of the settings that there are not.
+func TestTeamsThatAreNot(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	table := account.NewTable([]store.Party{{Party: identity.Party{ID: 1, Name: "staff", Kind: identity.Team}}, {Party: identity.Party{ID: 2, Name: "ann", Kind: identity.User}}}, nil)
+	warnOfTeams(zerolog.New(&out), table, "ldap-teams", map[string]string{"a": "Staff"})
+	if out.Len() > 0 {
+		t.Errorf("of one that there is: %s", out.String())
+	}
+	warnOfTeams(zerolog.New(&out), table, "ldap-teams", map[string]string{"a": "staff", "b": "nobody", "c": "ann", "d": "nobody"})
+	if got := out.String(); !strings.Contains(got, `"teams":["ann","nobody"]`) || !strings.Contains(got, "ldap-teams") {
+		t.Errorf("of two that there are not: %s", got)
+	}
+}
