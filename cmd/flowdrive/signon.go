@@ -112,7 +112,7 @@ func (a *app) openDirectory() error {
 // LogIn implements server.Directory.
 func (d *directory) LogIn(ctx context.Context, name, password string) (identity.ID, error) {
 	who, err := d.LDAP.LogIn(ctx, name, password)
-	d.watch.note(err)
+	d.watch.note(name, err)
 	if err != nil {
 		return 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/signon"
 )
 
 // directoryWatch says in the log why a directory does not check passwords: at the first log-in
@@ -20,17 +21,22 @@ type directoryWatch struct {
 	log zerolog.Logger
 	now func() time.Time
 
-	mu   sync.Mutex
-	told time.Time // zero: it answers
+	mu        sync.Mutex
+	told      time.Time // zero: it answers
+	ambiguous time.Time // when the log last said that a name is that of more than one person
 }
 
-// note notes how a log-in has ended.
-func (w *directoryWatch) note(err error) {
+// note notes how a log-in by that name has ended.
+func (w *directoryWatch) note(name string, err error) {
 	failed, away := errors.AsType[*errs.Error](err)
 	away = away && failed.Kind == errs.Unavailable
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
+	if errors.Is(err, signon.ErrAmbiguous) && now.Sub(w.ambiguous) >= tellAgain {
+		w.ambiguous = now
+		w.log.Warn().Str("user", name).Msg("directory: ldap-user-filter finds more than one person for a name, so that nobody logs in by it; narrow the filter or ldap-base")
+	}
 	switch {
 	case !away && !w.told.IsZero():
 		w.told = time.Time{}

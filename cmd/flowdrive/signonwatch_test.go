@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/signon"
 	"flowdrive/store"
 )
 
@@ -26,32 +27,41 @@ func TestDirectoryIsAway(t *testing.T) {
 		return out.String()
 	}
 	away := &errs.Error{Kind: errs.Unavailable, Detail: "It does not answer.", Err: errors.New("connection refused")}
-	w.note(nil)
-	w.note(errs.New(errs.LogIn, "wrong"))
+	w.note("lee", nil)
+	w.note("lee", errs.New(errs.LogIn, "wrong"))
 	if got := lines(); got != "" {
 		t.Errorf("if it answers: %s", got)
 	}
-	w.note(away)
+	w.note("lee", away)
 	if got := lines(); !strings.Contains(got, "connection refused") || !strings.Contains(got, "ldap-bind-dn") {
 		t.Errorf("if it is away: %s", got)
 	}
 	now = now.Add(59 * time.Minute)
-	w.note(away)
+	w.note("lee", away)
 	if got := lines(); got != "" {
 		t.Errorf("within the hour: %s", got)
 	}
 	now = now.Add(time.Minute)
-	w.note(away)
+	w.note("lee", away)
 	if got := lines(); !strings.Contains(got, "connection refused") {
 		t.Errorf("after an hour: %s", got)
 	}
-	w.note(errs.New(errs.LogIn, "wrong"))
+	w.note("lee", errs.New(errs.LogIn, "wrong"))
 	if got := lines(); !strings.Contains(got, "again") {
 		t.Errorf("if it is back: %s", got)
 	}
-	w.note(nil)
+	w.note("lee", nil)
 	if got := lines(); got != "" {
 		t.Errorf("after that: %s", got)
+	}
+	two := &errs.Error{Kind: errs.LogIn, Err: signon.ErrAmbiguous}
+	w.note("lee", two)
+	if got := lines(); !strings.Contains(got, `"user":"lee"`) || !strings.Contains(got, "more than one person") {
+		t.Errorf("of a name that two have: %s", got)
+	}
+	w.note("lee", two)
+	if got := lines(); got != "" {
+		t.Errorf("within the hour: %s", got)
 	}
 }
 

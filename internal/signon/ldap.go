@@ -146,6 +146,9 @@ func (l *LDAP) Check(ctx context.Context) (err error) {
 	return nil
 }
 
+// ErrAmbiguous is in the error of a log-in if the filter finds more than one person.
+var ErrAmbiguous = errors.New("ldap-user-filter finds more than one person for the name")
+
 // LogIn returns who the directory says has that name and password. Errors: errs.LogIn if
 // nobody has; errs.Unavailable if the directory does not answer as it should. An empty
 // password is nobody's: a directory would take it for a log-in of nobody, and say yes.
@@ -171,8 +174,11 @@ func (l *LDAP) LogIn(ctx context.Context, name, password string) (who *Person, e
 	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
 		return nil, away(err)
 	}
-	if err != nil || len(found.Entries) != 1 {
-		return nil, wrong // nobody, or more than one: it is not known who is meant
+	if err != nil || len(found.Entries) > 1 {
+		return nil, &errs.Error{Kind: errs.LogIn, Detail: wrong.Error(), Err: ErrAmbiguous} // it is not known who is meant
+	}
+	if len(found.Entries) == 0 {
+		return nil, wrong
 	}
 	entry := found.Entries[0]
 	if err := conn.Bind(entry.DN, password); err != nil {
