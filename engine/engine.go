@@ -102,6 +102,8 @@ type Limits struct {
 	OpenCases int64
 	Started   int64 // by routes themselves, in an hour
 	FromOne   int64 // of these, by one case with all that it has started; 0: half of them
+	Mails     int64 // that steps send in an hour, by author of the route
+	Notices   int64 // that one user gets by mail in an hour, each in a mail of its own
 	Files     int64 // documents and folders
 	Quota     int64 // bytes
 
@@ -117,6 +119,8 @@ const (
 	DefaultRoutes    = 1_000
 	DefaultOpenCases = 1_000_000
 	DefaultStarted   = 100_000
+	DefaultMails     = 200
+	DefaultNotices   = 60
 	DefaultFiles     = 1_000_000
 	DefaultQuota     = 10 << 30
 	DefaultFirings   = 100_000
@@ -146,6 +150,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.FromOne == 0 {
 		l.FromOne = (l.Started + 1) / 2
+	}
+	if l.Mails == 0 {
+		l.Mails = DefaultMails
+	}
+	if l.Notices == 0 {
+		l.Notices = DefaultNotices
 	}
 	if l.Files == 0 {
 		l.Files = DefaultFiles
@@ -241,6 +251,8 @@ type base struct {
 	plans      planCache
 	usage      quota.Counts
 	started    startBudget
+	mailed     mailBudget
+	noticed    noticeBudget
 	disk       diskTrouble
 	away       atomic.Pointer[absence] // of which people were told last
 	quota      quota.Bytes
@@ -337,6 +349,7 @@ func assemble(b *base) *Engine {
 	b.dispatcher = outbox.Dispatcher{
 		Maker: b.Maker, Due: &b.sweeper.outbox, Rouse: b.sweeper.rouse, Cases: &deliveries{b, e.decider},
 		Reach: &b.reach, Letters: &b.letters, Sandbox: b.sandbox, Log: b.log,
+		Admit: mailBounds{b}.admit,
 	}
 	e.Routes = &Routes{b, e.Schedules, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Scratch, e.Schedules, e.decider, e.Attachments, e.Hooks}

@@ -12,6 +12,12 @@ import (
 	"flowdrive/store"
 )
 
+// waitingMail is a mail as it is kept.
+type waitingMail struct {
+	machine.Mail
+	Surplus bool `json:"surplus,omitempty"` // it is more than its recipient gets in an hour
+}
+
 // mail sends a person the mail of a notice, or keeps it for the hour at which the
 // person wants it. What is still wrong is kept for a moment, so that all of it that is
 // told at the same time goes in one mail.
@@ -34,10 +40,27 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 			}
 		}
 	}
+	surplus := false
+	if wish.At.IsZero() && post.hold == nil {
+		var before int64
+		wish.At, before = e.noticed.count(party.ID, e.limits.Notices, n.Time)
+		surplus = !wish.At.IsZero()
+		switch {
+		case before > mostHeldInHour:
+			return nil // the mail has said that there are more
+		case before == mostHeldInHour:
+			mail = notice.NotListed(p, e.links)
+		}
+	}
 	if wish.At.IsZero() {
 		return post.send(&machine.Request{Mail: mail})
 	}
-	held := &store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest, Created: n.Time, Mail: document.Line(mail)}
+	if surplus && post.note != nil {
+		if err := post.note(&machine.Request{Mail: mail}); err != nil {
+			return err
+		}
+	}
+	held := &store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest || surplus, Created: n.Time, Mail: document.Line(waitingMail{*mail, surplus})}
 	if post.hold != nil {
 		return post.hold(held, mail)
 	}
@@ -64,7 +87,7 @@ func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 	if party == nil || party.Disabled || party.MailTo() == "" {
 		return time.Time{}, false, nil
 	}
-	mails, err := heldMails(party, held, e.zoneOfParty(party.ID))
+	mails, err := heldMails(party, held, e.zoneOfParty(party.ID), e.limits.Notices)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -79,17 +102,21 @@ func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 }
 
 // heldMails returns what a user is sent: the mails as they were written, except that
-// those for the digest go in one.
-func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location) (out []*machine.Mail, err error) {
-	var digest, wrong []notice.Digested
+// those for the digest go in one, and so do those that are more than the user gets in an
+// hour.
+func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, most int64) (out []*machine.Mail, err error) {
+	var digest, wrong, more []notice.Digested
 	for i := range held {
-		mail := new(machine.Mail)
-		if err := json.Unmarshal(held[i].Mail, mail); err != nil {
+		kept := new(waitingMail)
+		if err := json.Unmarshal(held[i].Mail, kept); err != nil {
 			return nil, errs.Wrap("read a mail that waited", err)
 		}
+		mail := &kept.Mail
 		switch {
 		case held[i].Digest && held[i].Due.Equal(held[i].Created): // it waited for others of the same instant
 			wrong = append(wrong, notice.Digested{Time: held[i].Created, Mail: mail})
+		case kept.Surplus || !held[i].Digest && int64(len(out)) >= most:
+			more = append(more, notice.Digested{Time: held[i].Created, Mail: mail})
 		case held[i].Digest:
 			digest = append(digest, notice.Digested{Time: held[i].Created, Mail: mail})
 		default:
@@ -105,6 +132,9 @@ func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location) (
 	}
 	if len(digest) > 0 {
 		out = append(out, notice.Digest(digest, &notice.Person{Name: party.Name, Zone: zone}))
+	}
+	if len(more) > 0 {
+		out = append(out, notice.TooMany(more, &notice.Person{Name: party.Name, Zone: zone}, most))
 	}
 	return out, nil
 }

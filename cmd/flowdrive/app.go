@@ -154,7 +154,7 @@ func (a *app) open(ctx context.Context) error {
 		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
 		Store: a.traces.stored(a.db), Blobs: a.contents, Clock: now, Wall: a.wall, Log: a.log, HashPassword: func(password string) (string, error) { return a.auth.Hash(password) }, JudgePassword: a.judge(), OwnAddress: a.ownAddress(channels.Mail), Sandbox: a.sandbox != nil,
 		Limits: engine.Limits{
-			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, FromOne: a.settings.maxFromOne, Quota: int64(a.settings.quota),
+			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, FromOne: a.settings.maxFromOne, Mails: a.settings.maxMails, Notices: a.settings.maxNotices, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
 		},
 		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Nodes: a.nodes(), Filters: jqworker.New(workerCommand),

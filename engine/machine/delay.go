@@ -14,7 +14,7 @@ const lateAfter = time.Hour
 // Delay is what is known of a delivery of which attempts have failed and that is still
 // tried.
 type Delay struct {
-	Tries int64     `json:"n"`           // attempts that have failed
+	Tries int64     `json:"n"`           // attempts that have failed; 0: none was made yet
 	Last  string    `json:"e"`           // why the last one has, in one line
 	First time.Time `json:"b"`           // when the first one had
 	Next  time.Time `json:"w"`           // the next attempt
@@ -34,7 +34,11 @@ func (d deliveries) delay(at int, e Attempted) {
 	next.Late = next.Late || next.Next.Sub(next.First) >= lateAfter
 	o.Delay = &next
 	d.changed = true
-	d.addOutside(o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Attempt %d failed: %s: %s; again at %s", e.Attempt, o.Verb, next.Last, next.Next.Format(time.RFC3339))})
+	text := fmt.Sprintf("Attempt %d failed: %s: %s; again at %s", e.Attempt, o.Verb, next.Last, next.Next.Format(time.RFC3339))
+	if e.Attempt == 0 {
+		text = fmt.Sprintf("Waits until %s: %s: %s", next.Next.Format(time.RFC3339), o.Verb, next.Last)
+	}
+	d.addOutside(o, LogEntry{Kind: LogMessage, Text: text})
 	if !next.Late {
 		return
 	}
@@ -48,6 +52,9 @@ func (d deliveries) delay(at int, e Attempted) {
 // Text says in a line how often it was tried, what the last attempt yielded and when
 // the next one is. Instants are as RFC 3339 has them.
 func (y *Delay) Text() string {
+	if y.Tries == 0 {
+		return fmt.Sprintf("it was not tried yet, because %s. The first attempt is at %s", strings.TrimSuffix(y.Last, "."), y.Next.Format(time.RFC3339))
+	}
 	attempts := "1 attempt has failed"
 	if y.Tries != 1 {
 		attempts = fmt.Sprintf("%d attempts have failed", y.Tries)

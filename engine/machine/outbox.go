@@ -180,10 +180,10 @@ type (
 	}
 
 	// Attempted says that an attempt of a delivery has failed and there will be
-	// another one.
+	// another one, or that the first one waits.
 	Attempted struct {
 		Seq, Step int64
-		Attempt   int64 // 1, 2, … since it was asked for, or last retried
+		Attempt   int64 // 1, 2, … since it was asked for, or last retried; 0: none was made
 		Reason    string
 		Again     time.Time
 		Until     time.Time // the last attempt, if all of them fail

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/internal/link"
 )
 
 // Digested is a mail that goes in a digest.
@@ -31,6 +32,29 @@ func StillWrong(mails []Digested, p *Person) *machine.Mail {
 	return together(mails, p, count, count+":")
 }
 
+// TooMany returns one mail of several that are more than a person gets by themselves in an
+// hour. It has no addresses.
+func TooMany(mails []Digested, p *Person, most int64) *machine.Mail {
+	count := fmt.Sprintf("%d more notices", len(mails))
+	if len(mails) == 1 {
+		count = "1 more notice"
+	}
+	return together(mails, p, count, fmt.Sprintf("%s; you get at most %d mails in an hour, and what is more in one:", count, most))
+}
+
+// NotListed stands in such a mail for those that it does not have room for.
+func NotListed(p *Person, links link.Base) *machine.Mail {
+	l := &letter{
+		Subject: "Still more, which are not listed",
+		Opening: "More came in this hour than one mail can have. Your tasks are in your worklist, and what is wrong is in Workflow/Status/late.txt.",
+	}
+	l.link("Your tasks", links.To("/tasks"))
+	return l.mail(p, "")
+}
+
+// Of many mails that go in one, only so many have more in it than their subject.
+const mostWhole = 100
+
 // together returns one mail of several. Its subject begins with what they are, and its
 // text with the opening.
 func together(mails []Digested, p *Person, what, opening string) *machine.Mail {
@@ -39,7 +63,10 @@ func together(mails []Digested, p *Person, what, opening string) *machine.Mail {
 	for _, d := range mails {
 		fmt.Fprintf(&b, "  %s  %s\n", p.When(d.Time), d.Mail.Subject)
 	}
-	for _, d := range mails {
+	if len(mails) > mostWhole {
+		fmt.Fprintf(&b, "\nThe first %d of them:\n", mostWhole)
+	}
+	for _, d := range mails[:min(len(mails), mostWhole)] {
 		fmt.Fprintf(&b, "\n--------------------------------------------------------------------\n%s, %s\n\n%s", d.Mail.Subject, p.When(d.Time), d.Mail.Text)
 	}
 	return &machine.Mail{Subject: subjectLine(what + ": " + mails[len(mails)-1].Mail.Subject), Text: b.String()}

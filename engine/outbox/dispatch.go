@@ -28,7 +28,9 @@ type Dispatcher struct {
 	Reach   *Reach
 	Letters *Letters
 	Sandbox bool // nothing leaves the server
-	Log     zerolog.Logger
+	// Admit says when a mail of a step is sent that was not tried yet; nil: now.
+	Admit func(ctx context.Context, row *store.OutboxRow, now time.Time) (Admission, error)
+	Log   zerolog.Logger
 }
 
 // Cases are the cases whose steps ask for deliveries.
@@ -93,6 +95,9 @@ func (e *Dispatcher) Dispatch(ctx context.Context, now time.Time) (err error) {
 	}()
 	rows, err := e.dueOutbox(ctx, now)
 	if err != nil {
+		return err
+	}
+	if rows, err = e.admit(ctx, rows, now); err != nil {
 		return err
 	}
 	if e.Sandbox {
