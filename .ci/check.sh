@@ -47,6 +47,9 @@ beside() {
 	status=0
 	nice make bench-smoke >"$out/bench" 2>&1 || status=$?
 	echo "$status" >"$out/bench.status"
+	status=0
+	nice make reproducible >"$out/reproducible" 2>&1 || status=$?
+	echo "$status" >"$out/reproducible.status"
 }
 told() { cat "$out/$1" && return "$(cat "$out/$1.status")"; }
 beside &
@@ -55,6 +58,7 @@ step e2e make e2e
 wait "$beside"
 step fuzz told fuzz
 step bench told bench
+step reproducible told reproducible
 
 printf '\n=== times\n'
 cat "$out/times"
