@@ -32,6 +32,13 @@ expect "  the image is the program's, for user 65532" "65532:65532 /usr/bin/flow
 	config=$(jq -r '.config.digest' "$work/image/blobs/${manifest/://}")
 	jq -r '.config | .User + " " + .Entrypoint[0]' "$work/image/blobs/${config/://}"
 )"
+expect "  each folder of it is in its layer, for all to enter" "" "$(
+	for blob in "$work"/image/blobs/sha256/*; do
+		tar -tvf "$blob" 2>/dev/null || true
+	done | awk '
+		{name = $NF; if ($1 ~ /^d/) { if ($1 ~ /^d..x..x..[xt]/ || name == "data/") open[name] = 1 } else files[name] = 1}
+		END {for (f in files) {n = split(f, part, "/"); at = ""; for (i = 1; i < n; i++) {at = at part[i] "/"; if (!(at in open)) print at}}}'
+)"
 expect "  it has a name by which it is loaded" "flowdrive:0.9.0" "$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' "$work/image/index.json")"
 succeeds "another is made" env VERSION=0.9.1 KINDS=deb DIST="$work/new" "$root/.ci/packages.sh"
 succeeds "the first is made again" env VERSION=0.9.0 KINDS=deb DIST="$work/again" "$root/.ci/packages.sh"

@@ -114,7 +114,12 @@ func imageOf(program, roots, machine, version string, created time.Time) (v1.Ima
 	err = errors.Join(
 		add(tar.Header{Typeflag: tar.TypeDir, Name: "data/", Mode: 0o700, Uid: userID, Gid: userID}, nil),
 		add(tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil),
+		// Docker makes a folder that is not in the layer so that only root can enter it.
 		add(tar.Header{Typeflag: tar.TypeDir, Name: "etc/", Mode: 0o755}, nil),
+		add(tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/", Mode: 0o755}, nil),
+		add(tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/certs/", Mode: 0o755}, nil),
+		add(tar.Header{Typeflag: tar.TypeDir, Name: "usr/", Mode: 0o755}, nil),
+		add(tar.Header{Typeflag: tar.TypeDir, Name: "usr/bin/", Mode: 0o755}, nil),
 		add(tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, fmt.Appendf(nil, "flowdrive:x:%d:%d::/data:/\n", userID, userID)),
 		add(tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, trusted),
 		add(tar.Header{Typeflag: tar.TypeReg, Name: "usr/bin/flowdrive", Mode: 0o755}, text),
