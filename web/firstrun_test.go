@@ -110,6 +110,8 @@ func TestStartWithFile(t *testing.T) {
 	_, rest, _ := strings.Cut(wrong.body, `name="attachmentUUID" value="`)
 	uuid, _, _ := strings.Cut(rest, `"`)
 	kept := b.post(t, "/routes/expense/start", "do", "start", "key", "two", "title", "Taxi", "x.amount", "12", "attachmentUUID", uuid, "attachmentName", "taxi & bus.bin")
+	// A browser sends the field of the file as well, empty, and before that of the attachment.
+	sent := b.postFile(t, "/routes/expense/start", "", nil, []string{"do", "start", "key", "again", "title", "Taxi", "x.amount", "12"}, "attachmentUUID", uuid, "attachmentName", "taxi & bus.bin")
 	twice := make([]string, 2)
 	for i := range twice {
 		twice[i] = b.startWith(t, "bus.bin", content, "do", "start", "key", "three", "title", "Bus", "x.amount", "2").header.Get("Location")
@@ -117,7 +119,7 @@ func TestStartWithFile(t *testing.T) {
 	if twice[0] != twice[1] || !strings.HasPrefix(twice[0], "/cases/") {
 		t.Errorf("sent twice it leads to %q", twice)
 	}
-	for _, at := range []string{kept.header.Get("Location"), twice[0]} {
+	for _, at := range []string{kept.header.Get("Location"), sent.header.Get("Location"), twice[0]} {
 		path := "/dav/Workflow/Cases/" + strings.TrimPrefix(at, "/cases/")
 		if got := g.must(t, "ann", 200, "GET", path+"/Labels/InputMessage", "").body; got != string(content) {
 			t.Errorf("%s: the input is %q, want %q", at, got, content)

@@ -106,6 +106,9 @@ func (s *startForm) take(part *multipart.Part) error {
 	if s.left -= int64(len(text)+len(part.FormName())) + 64; s.left < 0 {
 		return errs.New(errs.TooLarge, "The fields of the form are larger than %d KiB, the most that is taken here.", mostForm>>10)
 	}
+	if len(text) == 0 && part.FormName() == inputField {
+		return nil // no file was chosen; one that was uploaded before stays
+	}
 	s.fields.Add(part.FormName(), strings.ReplaceAll(string(text), "\r\n", "\n"))
 	return nil
 }
