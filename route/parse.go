@@ -138,6 +138,7 @@ func (c *compiler) read() {
 	c.route.SideEffects = c.steps(c.root.Get("sideEffects"))
 	c.route.OnError = c.onError(c.root.Get("onError"))
 	c.checkCycles()
+	c.route.findActions()
 }
 
 // index notes the names that other parts of the document refer to before

@@ -49,9 +49,10 @@ type Route struct {
 	Start       int       // index of the start state in States; NoState in the dependency model
 	Init        int       // index of the init action in Actions; NoAction in a dependency model without one
 
-	parties []Party
-	started []Party // routes that steps start cases of
-	reaches []Reach // what is outside
+	actionAt map[string]int // indices of Actions by name; nil: they are looked for, as few are faster
+	parties  []Party
+	started  []Party // routes that steps start cases of
+	reaches  []Reach // what is outside
 }
 
 // OnError is what is done if the engine could not do something: a delivery has
@@ -320,12 +321,31 @@ func (r *Route) State(name string) int {
 
 // Action returns the index of the named action, or NoAction.
 func (r *Route) Action(name string) int {
+	if r.actionAt != nil {
+		if i, known := r.actionAt[name]; known {
+			return i
+		}
+		return NoAction
+	}
 	for i := range r.Actions {
 		if r.Actions[i].Name == name {
 			return i
 		}
 	}
 	return NoAction
+}
+
+// findActions notes where the actions are if there are many: forms of tasks and worklists
+// look for each of a case.
+func (r *Route) findActions() {
+	const few = 16
+	if len(r.Actions) <= few {
+		return
+	}
+	r.actionAt = make(map[string]int, len(r.Actions))
+	for i := range r.Actions {
+		r.actionAt[r.Actions[i].Name] = i
+	}
 }
 
 // Knows reports whether something can be performed by that name: an action, or

@@ -245,9 +245,11 @@ func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseVie
 			row.Buttons = append(row.Buttons, taskButton{Title: t.title, Href: open(t.name, "")})
 			menu = append(menu, menuOf(view, t, func(verb, do string) anchor { return anchor{Label: of(verb, t), Href: open(t.name, do)} })...)
 			if v.List == engine.WorklistOffered {
-				row.Bulk = append(row.Bulk, t.name)
+				if len(row.Bulk) < mostBulkActions {
+					row.Bulk = append(row.Bulk, t.name)
+				}
 				for _, b := range bulkActions(view, t) {
-					if !slices.Contains(v.Bulk, b) {
+					if len(v.Bulk) < mostBulkActions && !slices.Contains(v.Bulk, b) {
 						v.Bulk = append(v.Bulk, b)
 					}
 				}
@@ -269,8 +271,20 @@ func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseVie
 		}
 		row.Buttons = row.Buttons[len(row.Buttons)-most:]
 	}
-	row.Menu = append(menu, anchor{Label: "Open the case", Href: "/cases/" + id})
+	last := anchor{Label: "Open the case", Href: "/cases/" + id}
+	if more := len(menu) - mostMenu; more > 0 {
+		menu = menu[:mostMenu]
+		last.Label = fmt.Sprintf("Open the case: %d more", more)
+	}
+	row.Menu = append(menu, last)
 }
+
+// A case can have a thousand tasks: a row offers the first of them, and the page of the case
+// all.
+const (
+	mostMenu        = 30
+	mostBulkActions = 50
+)
 
 // menuOf returns what else can be done with a task.
 func menuOf(view *engine.CaseView, t *shownTask, entry func(verb, do string) anchor) (out []anchor) {

@@ -229,3 +229,19 @@ func TestCurlLines(t *testing.T) {
 		}
 	}
 }
+
+// TestManyTasksOfOneCase: a row offers the first of a case's tasks, and where the others are.
+func TestManyTasksOfOneCase(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	route := `{"access": {"start": ["everyone"], "read": ["everyone"]}, "roles": {"all": {"assign": ["everyone"]}}, "states": {"open": {"type": "start"}, "done": {"type": "complete"}}, "actions": {"begin": {"trigger": "init"}`
+	for i := range 200 {
+		route += fmt.Sprintf(`, "a%d": {"in": ["open"], "role": "all", "to": "done"}`, i)
+	}
+	g.must(t, "sam", 201, "PUT", "/dav/Workflow/Routes/many.json", route+"}}")
+	g.must(t, "sam", 201, "PUT", "/dav/Workflow/Cases/many.json", `{"route": "many"}`)
+	got := g.browse(t, "ann").get(t, "/tasks")
+	if got.status != 200 || len(got.body) > 60_000 || !strings.Contains(got.body, "Open the case: 768 more") {
+		t.Errorf("%d, %d bytes\n%s", got.status, len(got.body), got.body)
+	}
+}

@@ -126,7 +126,7 @@ func (d stepRun) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles [
 
 // belongs reports whether party and to are the same, or party is a user of the team
 // to.
-func (d *caseDecision) belongs(party, to string) bool {
+func (d stepRun) belongs(party, to string) bool {
 	if sameName(party, to) {
 		return true
 	}

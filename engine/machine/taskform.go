@@ -236,6 +236,9 @@ const (
 func stillOffered(c *Case, r *route.Route, a *route.Action) string {
 	var names []string
 	for i := range c.Enabled {
+		if len(names) > mostNamed {
+			break
+		}
 		at := r.Action(c.Enabled[i].Action)
 		if at == unknown || c.Enabled[i].State != Offered || !shareRole(a, &r.Actions[at], r.State(c.Status)) || r.Actions[at].Name == a.Name || a.Choice != "" && r.Actions[at].Choice == a.Choice {
 			continue
@@ -245,7 +248,19 @@ func stillOffered(c *Case, r *route.Route, a *route.Action) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " It is this task alone; still offered: " + strings.Join(names, ", ") + "."
+	return " It is this task alone; still offered: " + fewNamed(names) + "."
+}
+
+// mostNamed is how many other tasks the form of a task names: with all of them the forms
+// of a case would grow with the square of its tasks.
+const mostNamed = 10
+
+// fewNamed joins the first names of a list that ends behind the first one too many.
+func fewNamed(names []string) string {
+	if len(names) > mostNamed {
+		return strings.Join(names[:mostNamed], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
 }
 
 // shareRole reports whether two actions are offered to the same role.
@@ -331,10 +346,13 @@ func alternatives(c *Case, r *route.Route, a *route.Action) string {
 	}
 	var names []string
 	for i := range c.Enabled {
+		if len(names) > mostNamed {
+			break
+		}
 		at := r.Action(c.Enabled[i].Action)
 		if at != unknown && r.Actions[at].Name != a.Name && r.Actions[at].Choice == a.Choice {
 			names = append(names, r.Actions[at].Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return fewNamed(names)
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -93,6 +94,22 @@ actions:
 			if !strings.Contains(form, want) {
 				t.Errorf("%s: %s\nlacks %s", action, form, want)
 			}
+		}
+	}
+}
+
+// TestFormOfManyTasks: the form of a task does not grow with the other tasks of its case.
+func TestFormOfManyTasks(t *testing.T) {
+	t.Parallel()
+	for what, of := range map[string]string{"offered alike": "", "of one choice": ", choice: one"} {
+		text := "roles: {all: {assign: [everyone]}}\nstates: {open: {type: start}, done: {type: complete}}\nactions:\n  begin: {trigger: init}\n"
+		for i := range 500 {
+			text += fmt.Sprintf("  a%d: {in: [open], role: all, to: done%s}\n", i, of)
+		}
+		p := started(t, parsed(t, text))
+		form := string(TaskForm(p.c, p.r, "a400"))
+		if len(form) > 2000 || !strings.Contains(form, "a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and others.") {
+			t.Errorf("%s: %d bytes\n%s", what, len(form), form)
 		}
 	}
 }
