@@ -37,6 +37,7 @@ const (
 	ServerAudit       ServerPart = "audit"
 	ServerBackup      ServerPart = "backup"
 	ServerCertificate ServerPart = "certificate"
+	ServerClock       ServerPart = "clock"
 	ServerContents    ServerPart = "contents"
 	ServerDatabase    ServerPart = "database"
 	ServerDisk        ServerPart = "disk"
@@ -47,7 +48,7 @@ const (
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerStore}
+	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerClock, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerStore}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -58,6 +59,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand.", Over: "A backup has been made, and is complete"}
 	case ServerCertificate:
 		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more.", Over: "All names have a certificate that is valid and is not about to end"}
+	case ServerClock:
+		return &notice.Server{Name: string(p), Title: "the clock of the machine", Hint: "Nothing fires twice, so that a schedule entry that has fired at a later time waits for that. If the clock was wrong before and is right now, flowdrive schedule trigger starts a job that cannot wait, and an entry that is stored under a new name is planned from now on. Look at the synchronisation of the clock.", Over: "The clock is as late again as it was"}
 	case ServerContents:
 		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk.", Over: "What was damaged can be read again, or is gone"}
 	case ServerDisk:
