@@ -119,7 +119,11 @@ func (a *app) reload() (status string) {
 	var changed []string
 	if a.reread != nil {
 		var err error
-		if s, changed, err = a.reread(); err != nil {
+		s, changed, err = a.reread()
+		if err == nil && (slices.Contains(changed, "tls-cert") || slices.Contains(changed, "tls-key")) {
+			err = s.certificateErr() // it counts after a restart, which it must not prevent
+		}
+		if err != nil {
 			for line := range strings.Lines(err.Error()) {
 				a.log.Error().Msg("settings: " + strings.TrimRight(line, "\n"))
 			}
