@@ -216,6 +216,12 @@ func flowOthers(t *testing.T, s *stage) {
 			t.Errorf("delegated, %s has %q", user, got)
 		}
 	}
+
+	s.cy.visit("/cases/" + id)
+	s.cy.live()
+	s.must(t, "admin", 204, "PUT", "/dav/Workflow/Cases/"+id+".json", `{"do": "cancel"}`)
+	s.cy.until(`document.querySelector("#head").textContent.includes("This case is canceled") && document.querySelector("#live").hidden === false`)
+	s.cy.stop("canceled by another")
 }
 
 // flowTyping: what is typed stays if the case changes meanwhile, on the page of the case

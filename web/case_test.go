@@ -1,6 +1,7 @@
 package web
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -67,6 +68,33 @@ func TestCaseParts(t *testing.T) {
 	}
 	if got := g.browse(t, "sam").get(t, "/cases/17?part=todo"); got.status != 404 {
 		t.Errorf("the part of a case of others: got %d, want 404", got.status)
+	}
+}
+
+// TestPartsOfAnEndedCase: once another user has ended the case, its head says so, and what
+// showed its timers and what would happen by itself is replaced by an empty region.
+func TestPartsOfAnEndedCase(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	page := b.get(t, "/cases/17").body
+	for _, id := range []string{"head", "timers", "forecast"} {
+		if !regexp.MustCompile(` id="` + id + `"[^>]* data-live="/dav/Workflow/Cases/17\. `).MatchString(page) {
+			t.Errorf("%s is not a live region", id)
+		}
+	}
+	if got := g.browse(t, "bob").post(t, "/cases/17", "do", "cancel"); got.status != 303 {
+		t.Fatalf("cancel: got %d %s", got.status, textOf(got.body, "main"))
+	}
+	if got := textOf(b.get(t, "/cases/17?part=head").body, "head"); !strings.Contains(got, "Canceled") || strings.Contains(got, "Active") {
+		t.Errorf("the head says %q", got)
+	}
+	for _, part := range []string{"timers", "forecast"} {
+		got := b.get(t, "/cases/17?part="+part)
+		if want := `<div id="` + part + `" data-live="/dav/Workflow/Cases/17. /dav/Workflow/Cases/17/" hidden></div>`; got.status != 200 || strings.TrimSpace(got.body) != want {
+			t.Errorf("%s: got %d %s, want %s", part, got.status, got.body, want)
+		}
 	}
 }
 

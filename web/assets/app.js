@@ -397,7 +397,11 @@
 			if (!fresh || !r.isConnected) return;
 			if (r.id === 'list') mergeList(r, fresh);
 			else if (busy(r)) offer(r);
-			else r.replaceWith(fresh);
+			else {
+				const mark = r.querySelector('#live'), drawn = fresh.querySelector('#live');
+				if (mark && drawn) drawn.replaceWith(mark); // it says what this page hears
+				r.replaceWith(fresh);
+			}
 		} catch { /* the stream tells when the server is back */ } finally { r.removeAttribute('aria-busy'); }
 	};
 	// What has no events is asked for until it has turned.
