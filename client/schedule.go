@@ -26,6 +26,9 @@ type Entry struct {
 	Spec        string         `json:"spec"`        // of the type crontab: its line
 	Zone        string         `json:"timezone"`
 	Next        *time.Time     `json:"next"`
+	Upcoming    []string       `json:"upcoming"` // up to five instants in UTC, without a zone
+	Misfire     string         `json:"misfire"`
+	Grace       int            `json:"graceSeconds"`
 	Paused      bool           `json:"paused"`
 	Note        string         `json:"note"`
 	Performed   int64          `json:"iterationsPerformed"`
@@ -215,7 +218,7 @@ type backfilled struct {
 }
 
 // CommandEntry does something with a schedule entry: pause, resume or trigger; for backfill
-// there is [Client.BackfillEntry].
+// there is [Client.BackfillEntry], and [Client.ResumeEntry] says what was missed.
 func (c *Client) CommandEntry(ctx context.Context, id, command string, fields map[string]string) error {
 	document := map[string]string{"do": command}
 	for key, value := range fields {
@@ -223,6 +226,19 @@ func (c *Client) CommandEntry(ctx context.Context, id, command string, fields ma
 	}
 	_, err := c.putJSON(ctx, schedule+hexUUID(id)+".json", document)
 	return err
+}
+
+// ResumeEntry lets a paused schedule entry go on, and returns it as it is then: [Entry.Next] is
+// the first instant that it has missed, which is due now, if it has missed any. With skipMissed
+// those are skipped.
+func (c *Client) ResumeEntry(ctx context.Context, id string, skipMissed bool) (Entry, error) {
+	document := `{"do": "resume"}`
+	if skipMissed {
+		document = `{"do": "resume", "missed": "skip"}`
+	}
+	put := PutOptions{}.request(schedule+hexUUID(id)+".json", []byte(document))
+	put.header = withHeader(put.header, "Content-Type", "application/json")
+	return putForForm[Entry](ctx, c, put)
 }
 
 // DeleteEntry deletes a schedule entry.

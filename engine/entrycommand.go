@@ -27,6 +27,9 @@ func (e *Schedules) readCommand(r store.Reader, req Request, root document.Value
 	if note := again.Get("note"); note.Given() {
 		c.note, _ = schedule.ReadNote(note)
 	}
+	if missed := again.Get("missed"); missed.Given() {
+		c.skipMissed = schedule.ReadMissed(missed)
+	}
 	if name == schedule.CommandBackfill {
 		c.from, c.to = schedule.BackfillRange(again)
 		if c.to.After(req.Now) {
@@ -44,13 +47,14 @@ func (e *Schedules) readCommand(r store.Reader, req Request, root document.Value
 // commanded is a command on its way.
 type commanded struct {
 	*Schedules
-	req      Request
-	uuid     store.UUID
-	base     int64
-	given    *store.GivenName
-	note     string
-	from, to time.Time
-	filled   *backfillReport // of a backfill
+	req        Request
+	uuid       store.UUID
+	base       int64
+	given      *store.GivenName
+	note       string
+	from, to   time.Time
+	filled     *backfillReport // of a backfill
+	skipMissed bool            // of a resume: what was missed is skipped
 }
 
 // do carries a command out and answers.
@@ -143,7 +147,7 @@ func (c *commanded) pause(tx store.Tx, stored *store.Entry, entry *schedule.Entr
 }
 
 // resume resumes an entry. What it has missed is due now, and its misfire
-// policy applies.
+// policy applies, unless the command says that it is skipped.
 func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	if !entry.Paused {
 		return nil
@@ -153,8 +157,14 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 		since = c.req.Now
 	}
 	if !entry.Resume(since) {
-		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "is not possible: the entry has missed nothing and has no further instant; change it, or delete it"}
-		return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
+		return neverFires("the entry has missed nothing and has no further instant; change it, or delete it")
+	}
+	var passed schedule.Step
+	if c.skipMissed {
+		var comes bool
+		if passed, comes = entry.SkipMissed(c.req.Now); !comes {
+			return neverFires("without what the entry has missed it has no further instant; change it, or delete it")
+		}
 	}
 	was := *stored
 	stored.Paused = time.Time{}
@@ -162,7 +172,16 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 	if err := c.redefine(tx, stored, entry); err != nil {
 		return err
 	}
+	if err := passOver(tx, stored, entry, passed, c.req.Now); err != nil {
+		return err
+	}
 	return (&deeds{c.decider, tx}).tellPause(c.req, &was, stored)
+}
+
+// neverFires is the error of a resume after which nothing would be due.
+func neverFires(why string) error {
+	fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "is not possible: " + why}
+	return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
 }
 
 // redefine stores an entry after a command has changed a field that documents

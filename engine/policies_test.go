@@ -109,6 +109,39 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
+// TestResumeSkipsMissed: with "missed": "skip" nothing is started for the instants that passed
+// while the entry was paused, whatever its misfire says; each leaves its row.
+func TestResumeSkipsMissed(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []string{"once", "all", "skip"} {
+		t.Run(misfire, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			sam := w.as("sam")
+			out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto", "misfire": "`+misfire+`"}`)
+			sam.mustPutEntry("e.json", `{"do": "pause"}`)
+			w.advance(20 * time.Minute) // the second instant is this very moment
+			sam.mustPutEntry("e.json", `{"do": "resume", "missed": "skip"}`)
+			w.advance(0)
+			same(t, "skipped", sam.occurrences(out.Name), []string{"skipped 2012-11-09T12:54:56Z", "skipped 2012-11-09T12:44:56Z"})
+			rows := string(try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(out.Name).Entry)).must(w, "occurrences").Form)
+			same(t, "reasons", strings.Count(rows, `"paused: missed while the entry was paused"`), 2)
+			sam.entry("e.json").wants("paused", "false", "nextIteration", `"2012-11-09T13:04:56"`, "iterationsPerformed", "0")
+			w.advance(10 * time.Minute)
+			same(t, "goes on", sam.occurrences(out.Name)[0], "fired 2012-11-09T13:04:56Z")
+			sam.mustPutEntry("e.json", `{"do": "pause"}`)
+			sam.mustPutEntry("e.json", `{"do": "resume", "missed": "skip"}`) // nothing was missed
+			sam.entry("e.json").wants("nextIteration", `"2012-11-09T13:14:56"`)
+
+			sam.mustPutEntry("last.json", `{"type": "simple", "date": "2012-11-09T14:00", "route": "auto", "misfire": "`+misfire+`", "paused": true}`)
+			w.advance(2 * time.Hour)
+			_, err := sam.putEntry("last.json", `{"do": "resume", "missed": "skip"}`)
+			same(t, "the last instant", faultsOf(err), []string{"/do never-fires"})
+			sam.entry("last.json").wants("paused", "true")
+		})
+	}
+}
+
 func TestTrigger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

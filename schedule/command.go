@@ -28,8 +28,13 @@ func Command(root document.Value) (name string, ok bool) {
 		return "", true
 	}
 	switch name {
-	case CommandTrigger, CommandResume:
+	case CommandTrigger:
 		root.Only("do")
+	case CommandResume:
+		root.Only("do", "missed")
+		if missed := root.Get("missed"); missed.Given() {
+			ReadMissed(missed)
+		}
 	case CommandPause:
 		root.Only("do", "note")
 		if note := root.Get("note"); note.Given() {
@@ -43,6 +48,20 @@ func Command(root document.Value) (name string, ok bool) {
 		do.Fail(errs.CodeRange, "must be one of %s, not %q%s", strings.Join(known, ", "), name, document.Hint(name, known))
 	}
 	return name, true
+}
+
+// ReadMissed reads what becomes of the instants that an entry has missed while it was paused:
+// skip reports that they are skipped, whatever its misfire says.
+func ReadMissed(missed document.Value) (skip bool) {
+	text, ok := missed.Str()
+	if !ok {
+		return false
+	}
+	if text != string(MisfireSkip) {
+		missed.Fail(errs.CodeRange, "must be %q, not %q: without it misfire applies", MisfireSkip, text)
+		return false
+	}
+	return true
 }
 
 // BackfillRange reads the range of a backfill: [from, to). What is wrong with

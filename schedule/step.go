@@ -185,6 +185,20 @@ func (e *Entry) Resume(since time.Time) bool {
 	return !next.IsZero()
 }
 
+// SkipMissed passes over the instants of a resumed entry that are not after now, and says which
+// they are. It reports whether another instant is to come.
+func (e *Entry) SkipMissed(now time.Time) (step Step, ok bool) {
+	first := e.NextIteration
+	if first.IsZero() || first.After(now) {
+		return Step{}, !first.IsZero()
+	}
+	s := e.Schedule()
+	step.Skipped, step.SkippedEarlier = Latest(s, first.Add(-1), now, maxSkipped)
+	next := s.Next(now)
+	e.setNext(next)
+	return step, !next.IsZero()
+}
+
 // Trigger counts a case that was asked for. It does not change the grid. It
 // reports whether the case was the entry's last.
 func (e *Entry) Trigger() (iteration int64, ended bool) {

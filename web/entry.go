@@ -319,7 +319,7 @@ func entryCommands() []entryCommand {
 			},
 		},
 		{
-			do: schedule.CommandResume, title: "Resume", submit: "Resume", text: "It goes on. What it missed is due at once, and its rule for what was missed applies.", done: "The entry goes on.",
+			do: schedule.CommandResume, title: "Resume", submit: "Resume", text: "It goes on. What it missed is due at once, and its rule for what was missed applies: it can start cases now. Save {\"do\": \"resume\", \"missed\": \"skip\"} to its file to start none for that.", done: "The entry goes on.",
 			may: func(e *engine.EntryView) bool { return e.Paused }, request: plain(schedule.CommandResume),
 		},
 		{

@@ -293,6 +293,10 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	k.ok("EntryNames", err)
 	k.ok("CommandEntry", k.CommandEntry(ctx, entry.ID(), "trigger", nil))
 	k.ok("CommandEntry", k.CommandEntry(ctx, entry.ID(), "pause", map[string]string{"note": "for now"}))
+	resumed, err := k.ResumeEntry(ctx, entry.ID(), true)
+	if k.ok("ResumeEntry", err); resumed.Paused {
+		k.Errorf("an entry that was resumed is paused: %s", resumed.Raw())
+	}
 	form, err := k.EntryForm(ctx, entry.ID())
 	if k.ok("EntryForm", err); form.ETag == "" {
 		k.Errorf("the form of an entry has no ETag")

@@ -19,9 +19,10 @@ import (
 func (e *Env) ScheduleCommands() []*cobra.Command {
 	return []*cobra.Command{
 		e.scheduleList(), e.scheduleShow(), e.scheduleAdd(), e.scheduleSet(),
-		e.entryCommand("pause", "Pause schedule entries: nothing fires until they are resumed"),
-		e.entryCommand("resume", "Resume paused schedule entries"),
-		e.entryCommand("trigger", "Start a case of schedule entries now, beside their instants"),
+		e.entryCommand("pause", "Pause schedule entries: nothing fires until they are resumed",
+			"Instants that pass meanwhile are missed: resume makes them due at once, unless it has --skip-missed. "),
+		e.scheduleResume(),
+		e.entryCommand("trigger", "Start a case of schedule entries now, beside their instants", ""),
 		e.backfill(), e.scheduleRm(),
 	}
 }
@@ -138,9 +139,9 @@ func (s *session) showOccurrences(ctx context.Context, entry client.Entry) error
 	return s.Table([]string{"instant", "outcome", "case", "life", "reason"}, items)
 }
 
-func (e *Env) entryCommand(name, short string) *cobra.Command {
+func (e *Env) entryCommand(name, short, more string) *cobra.Command {
 	var note string
-	c := &cobra.Command{Use: name + " ENTRY...", Short: short, Long: short + ". " + EntryNames, Args: cobra.MinimumNArgs(1)}
+	c := &cobra.Command{Use: name + " ENTRY...", Short: short, Long: short + ". " + more + EntryNames, Args: cobra.MinimumNArgs(1)}
 	if name == "pause" {
 		c.Flags().StringVarP(&note, "message", "m", "", "why, for who looks at it")
 	}
@@ -171,15 +172,8 @@ func (n *namedEntry) title() string { return output.Clean(cmp.Or(n.entry.Title, 
 // tellEntry tells people what a command has done to an entry.
 func (s *session) tellEntry(ctx context.Context, of namedEntry, command string) error {
 	title := of.title()
-	switch command {
-	case "pause":
+	if command == "pause" {
 		return s.say("%s is paused.", title)
-	case "resume":
-		now, err := s.FindEntry(ctx, of.entry.ID())
-		if err != nil {
-			return err
-		}
-		return s.say("%s goes on; next %s", title, orNone(s.next(ctx, &now)))
 	}
 	for o, err := range s.Occurrences(ctx, of.entry.UUID) {
 		switch {

@@ -88,7 +88,7 @@ func (f *entryFlags) add(c *cobra.Command, zone string) {
 	flags.StringVarP(&f.Title, "title", "t", "", "the title of the entry and its cases")
 	flags.StringArrayVar(&f.settings, "set", nil, "an XATTR of the cases, as key=text or key:=JSON; can be repeated")
 	flags.StringVar(&f.Overlap, "overlap", "", "what happens while an earlier case is open: allow, skip, bufferOne, bufferAll or cancelOther")
-	flags.StringVar(&f.Misfire, "misfire", "", "what becomes of instants at which the server was down: once, skip or all")
+	flags.StringVar(&f.Misfire, "misfire", "", "what becomes of instants that passed while the server was down or the entry paused: once, skip or all")
 	flags.StringArrayVar(&f.Exclude, "exclude", nil, "a day on which it does not fire, as 2026-12-24; can be repeated")
 	flags.StringVar(&f.Calendar, "exclude-calendar", "", "a calendar of days off, as Documents/ann/holidays.ics")
 }
