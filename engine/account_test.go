@@ -471,9 +471,20 @@ func TestDeputyIsTold(t *testing.T) {
 	w.as("admin").mustPutParty(identity.User, "ann", `{"deputy": {"user": "sam", "to": "2012-11-20T00:00:00Z"}}`)
 	same(t, "bob, after another was made", w.sentTo("bob@example.org"), append(made, "09 13:34 You do not stand in for Ann Lee any more"))
 	same(t, "sam", w.sentTo("sam@example.org"), []string{"09 13:34 You stand in for Ann Lee"})
+	for _, doc := range []string{
+		`{"deputy": {"user": "sam", "from": "2012-11-15", "to": "2012-11-20"}}`, // begins later
+		`{"deputy": {"user": "sam", "from": "2012-11-15", "to": "2012-11-21"}}`, // ends later
+		`{"deputy": {"user": "sam", "from": "2012-11-09", "to": "2012-11-21"}}`, // has begun
+		`{"deputy": {"user": "sam", "from": "2012-11-09", "to": "2012-11-21"}}`, // the same
+	} {
+		w.advance(time.Hour)
+		w.as("admin").mustPutParty(identity.User, "ann", doc)
+	}
+	told := []string{"09 13:34 You stand in for Ann Lee", "09 14:34 You stand in for Ann Lee", "09 15:34 You stand in for Ann Lee", "09 16:34 You stand in for Ann Lee"}
+	same(t, "sam, whose time was changed three times", w.sentTo("sam@example.org"), told)
 	w.advance(20 * 24 * time.Hour)
 	ann.mustPutMe(`{"deputy": null}`)
-	same(t, "sam, whose time was over", w.sentTo("sam@example.org"), []string{"09 13:34 You stand in for Ann Lee"})
+	same(t, "sam, whose time was over", w.sentTo("sam@example.org"), told)
 }
 
 // TestEndsThatWentBy: a server that was down tells of the last end alone, and nothing of what

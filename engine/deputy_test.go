@@ -54,8 +54,9 @@ func TestDeputyDocument(t *testing.T) {
 		`{"user": "nobody", "to": "2012-11-10"}`:                    "/deputy/user not-found",
 		`{"user": "core", "to": "2012-11-10"}`:                      "/deputy/user not-found",
 		`{"user": "Sam", "to": "2012-11-10"}`:                       "/deputy/user conflict",
-		`{"user": "ann", "to": "2012-11-09"}`:                       "/deputy/to range",
-		`{"user": "ann", "from": "2012-11-10", "to": "2012-11-10"}`: "/deputy/to range",
+		`{"user": "ann", "to": "2012-11-08"}`:                       "/deputy/to range",
+		`{"user": "ann", "from": "2012-11-10", "to": "2012-11-09"}`: "/deputy/to range",
+		`{"user": "ann", "to": "9999-12-31"}`:                       "/deputy/to range",
 		`{"user": "ann", "from": "someday", "to": "2012-11-10"}`:    "/deputy/from format",
 		`{"user": "ann", "from": "2012-11-10", "to": "2012-11-31"}`: "/deputy/to range",
 	} {
@@ -87,6 +88,28 @@ func TestDeputyDocument(t *testing.T) {
 	sam.me().wants("deputy", `{"user":"eve","from":"2012-11-09T12:34:56Z","to":"2012-11-09T14:34:56Z"}`)
 	w.reopen()
 	sam.me().wants("deputy/user", `"eve"`)
+}
+
+// TestDeputyDays: a plain date is a whole day of the absent user's time zone, and the last
+// one is included. Instants are taken as they are.
+func TestDeputyDays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withZones)
+	sam, admin := w.as("sam"), w.as("admin")
+	sam.mustPutMe(`{"timezone": "Europe/Berlin"}`)
+	for doc, want := range map[string]string{
+		`{"user": "ann", "from": "2013-03-30", "to": "2013-03-31"}`:                     `{"user":"ann","from":"2013-03-29T23:00:00Z","to":"2013-03-31T22:00:00Z"}`, // a day of 23 hours
+		`{"user": "ann", "from": "2012-11-10", "to": "2012-11-10"}`:                     `{"user":"ann","from":"2012-11-09T23:00:00Z","to":"2012-11-10T23:00:00Z"}`,
+		`{"user": "ann", "from": "2012-11-10 08:00", "to": "2012-11-10 17:00"}`:         `{"user":"ann","from":"2012-11-10T07:00:00Z","to":"2012-11-10T16:00:00Z"}`,
+		`{"user": "ann", "from": "2012-11-10T00:00:00Z", "to": "2012-11-11T00:00:00Z"}`: `{"user":"ann","from":"2012-11-10T00:00:00Z","to":"2012-11-11T00:00:00Z"}`,
+		`{"user": "ann", "from": 1352505600, "to": "1352592000"}`:                       `{"user":"ann","from":"2012-11-10T00:00:00Z","to":"2012-11-11T00:00:00Z"}`,
+	} {
+		sam.mustPutMe(`{"deputy": ` + doc + `}`)
+		sam.me().wants("deputy", want)
+		sam.mustPutMe(`{"deputy": null}`)
+		admin.mustPutParty(identity.User, "sam", `{"deputy": `+doc+`}`)
+		sam.me().wants("deputy", want)
+	}
 }
 
 // TestDeputySees: a deputy sees the cases in which those it stands in for

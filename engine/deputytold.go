@@ -13,7 +13,7 @@ func (e *base) DeputyChanged(tx store.Tx, req Request, before, after *store.Part
 	d := &deeds{&decider{e}, tx}
 	was, is := before.Deputy, after.Deputy
 	same := identity.Fold(string(was.User)) == identity.Fold(string(is.User))
-	if is.User != "" && is.To.After(req.Now) && (!same || !was.To.Equal(is.To) || !was.From.Equal(is.From) && is.From.After(req.Now)) {
+	if is.User != "" && is.To.After(req.Now) && (!same || !was.To.Equal(is.To) || !was.From.Equal(is.From) && (is.From.After(req.Now) || was.From.After(req.Now))) {
 		if err := d.tellDeputy(req, is.User, d.deputyNotice(req, after, is)); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/engine/account"
 	kinds "flowdrive/engine/notice"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -87,9 +88,9 @@ type deputyForm struct {
 const mePath = "/dav/Account/me.json"
 
 func accountForms() map[string]form {
-	me := func(done string, members func(v url.Values) ([]member, error)) form {
-		return func(_ *visit, v url.Values) (*act, error) {
-			m, err := members(v)
+	me := func(done string, members func(x *visit, v url.Values) ([]member, error)) form {
+		return func(x *visit, v url.Values) (*act, error) {
+			m, err := members(x, v)
 			if err != nil {
 				return nil, err
 			}
@@ -97,27 +98,37 @@ func accountForms() map[string]form {
 		}
 	}
 	return map[string]form{
-		"me": me("Your name and address are stored.", func(v url.Values) ([]member, error) {
+		"me": me("Your name and address are stored.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{always("fullName", v.Get("fullName")), always("email", v.Get("email"))}, nil
 		}),
-		"confirm": me("Your address is confirmed.", func(v url.Values) ([]member, error) {
+		"confirm": me("Your address is confirmed.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{always("emailCode", strings.TrimSpace(v.Get("emailCode")))}, nil
 		}),
-		"deputy": me("Your deputy is stored.", func(v url.Values) ([]member, error) {
+		"deputy": me("Your deputy is stored.", func(x *visit, v url.Values) ([]member, error) {
 			if strings.TrimSpace(v.Get("user")) == "" {
 				return []member{{"deputy", []byte("null")}}, nil
 			}
-			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", v.Get("from")), text("to", v.Get("to")))}}, nil
+			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", x.instantOf(v.Get("from"), clock.ParseDate)), text("to", x.instantOf(v.Get("to"), clock.ParseEnd)))}}, nil
 		}),
-		"watch": me("The routes that you watch are stored.", func(v url.Values) ([]member, error) {
+		"watch": me("The routes that you watch are stored.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{{"watch", list(names(v.Get("watch")))}}, nil
 		}),
-		"zone": me("Your time zone is stored.", func(v url.Values) ([]member, error) {
+		"zone": me("Your time zone is stored.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{orNull("timezone", strings.TrimSpace(v.Get("timezone")))}, nil
 		}),
 		"mail":     me("When you are told by mail is stored.", mailMembers),
 		"password": changePassword,
 	}
+}
+
+// instantOf returns the instant of a date that was typed, of the zone of the page. What is not
+// a date stays as it is: the drive says what is wrong.
+func (x *visit) instantOf(typed string, parse func(string, *time.Location) (clock.Date, *clock.DateError)) string {
+	d, err := parse(typed, x.Words.zone)
+	if err != nil {
+		return typed
+	}
+	return d.Time.UTC().Format(time.RFC3339)
 }
 
 // always is a member with a string, also if that is empty; orNull is null then.
@@ -144,7 +155,7 @@ func list(texts []string) []byte {
 
 // mailMembers returns what the form of the mails stores. All kinds are null, so that new
 // ones are among them.
-func mailMembers(v url.Values) ([]member, error) {
+func mailMembers(_ *visit, v url.Values) ([]member, error) {
 	wanted := list(v["kinds"])
 	all := true
 	for _, kind := range kinds.Kinds() {
@@ -203,12 +214,12 @@ func drawAccount(x *visit) error {
 	deputy := asking{Do: "deputy", Title: "Deputy", Submit: "Store", Text: "Sees your tasks and acts for you. The log names both.", Fields: []*field{
 		{Name: "user", Label: "User", Kind: "text", Hint: "Nobody if this is empty.", Suggest: others(x)},
 		{Name: "from", Label: "From", Kind: "date", Hint: "From now on if this is empty."},
-		{Name: "to", Label: "To", Kind: "date", Hint: "Needed with a user."},
+		{Name: "to", Label: "To", Kind: "date", Hint: "Needed with a user. The deputy acts for you until the end of that day."},
 	}}
 	if me.Deputy != nil {
 		deputy.Fields[0].Value = me.Deputy.User
 		deputy.Fields[1].Value = me.Deputy.From.In(x.Words.zone).Format(time.DateOnly)
-		deputy.Fields[2].Value = me.Deputy.To.In(x.Words.zone).Format(time.DateOnly)
+		deputy.Fields[2].Value = me.Deputy.To.Add(-time.Second).In(x.Words.zone).Format(time.DateOnly)
 	}
 	add(deputy)
 	add(asking{Do: "watch", Title: "Watched routes", Submit: "Store", Text: "You are told of the cases of these routes that you may see.", Fields: []*field{

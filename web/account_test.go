@@ -72,6 +72,26 @@ func TestAccountForms(t *testing.T) {
 	}
 }
 
+// TestDeputyDays: the dates of a deputy are whole days of the user's time zone, the last one
+// included, and the form shows them as they were typed.
+func TestDeputyDays(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "ann", 204, "PUT", mePath, `{"timezone": "Europe/Berlin"}`)
+	if got := g.browse(t, "ann").post(t, "/account", "do", "deputy", "user", "bob", "from", "2012-12-01", "to", "2012-12-05"); got.status != 303 {
+		t.Fatalf("got %d %s", got.status, textOf(got.body, "refused"))
+	}
+	if got := g.must(t, "ann", 200, "GET", mePath, "").body; !strings.Contains(got, `"2012-11-30T23:00:00Z"`) || !strings.Contains(got, `"2012-12-05T23:00:00Z"`) {
+		t.Errorf("stored: %s", got)
+	}
+	page := g.browse(t, "ann").get(t, "/account").body
+	for _, want := range []string{`name="from" value="2012-12-01"`, `name="to" value="2012-12-05"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the form has no %s", want)
+		}
+	}
+}
+
 // TestAccountOfTheBrowser: theme and keys are kept in cookies, sessions end one by one,
 // and a new password ends all.
 func TestAccountOfTheBrowser(t *testing.T) {

@@ -354,7 +354,7 @@ func drawUsers(x *visit) error {
 			}
 		}
 		if u.Deputy != nil {
-			u.To = x.Words.date(u.Deputy.To)
+			u.To = x.Words.date(u.Deputy.To.Add(-time.Second)) // its last day
 		}
 		u.Menu = []anchor{{Label: "Change…", Href: x.with("do", "user", "name", u.Name) + "#ask"}, {Label: "Delete…", Href: x.with("do", "user-delete", "name", u.Name) + "#ask"}}
 		if u.Factor {

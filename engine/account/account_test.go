@@ -73,7 +73,7 @@ func TestFormsAreReadOverWhatIsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return table.Read(Document{kind, name, node, "hash", nil}, func() identity.ID { return 9 }, noon())
+		return table.Read(Document{kind, name, node, "hash", nil, nil}, func() identity.ID { return 9 }, noon())
 	}
 	for _, tt := range []struct {
 		kind   identity.Kind

@@ -28,6 +28,7 @@ type Document struct {
 	Node  *document.Node
 	Hash  string // of the password that the document has, "" for none
 	Judge JudgePassword
+	Zone  *time.Location // of dates that it has without one
 }
 
 // JudgePassword says what is wrong with a password that a user of those names chooses,
@@ -58,7 +59,7 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 	if root.Is(document.Object) {
 		checkIdentity(root, &c.Party, c.Created)
 		if kind == identity.User {
-			readUser(root, t.directory, &c.Party, now)
+			readUser(root, t.directory, &c.Party, now, doc.Zone)
 			root.Get("revoke").Flag(&c.Revoke)
 			readOrigin(root.Get("origin"), t, &c.Party)
 			if v := root.Get("password"); v.Given() {
@@ -119,7 +120,7 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 	}
 }
 
-func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time) {
+func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time, zone *time.Location) {
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "revoke", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
 	before := p.Email
@@ -128,7 +129,7 @@ func readUser(root document.Value, d *identity.Directory, p *store.Party, now ti
 	}
 	root.Get("admin").Flag(&p.Admin)
 	root.Get("disabled").Flag(&p.Disabled)
-	readDeputy(root.Get("deputy"), d, p, now)
+	readDeputy(root.Get("deputy"), d, p, now, zone)
 	readFactor(root.Get("secondFactor"), p)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -78,8 +79,9 @@ func chain(names []identity.Name) string {
 
 // readDeputy reads the user's deputy. If the field is absent the deputy stays;
 // null means no deputy. Without a begin the deputy's time begins now. An end is
-// required, so that no user lends a right and forgets it.
-func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now time.Time) {
+// required, so that no user lends a right and forgets it. Dates without a zone are of zone,
+// the absent user's.
+func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now time.Time, zone *time.Location) {
 	if v.Node == nil {
 		return
 	}
@@ -103,20 +105,37 @@ func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now tim
 		}
 	}
 	if from := v.Get("from"); from.Given() {
-		if t, ok := schedule.ParseTime(from); ok {
+		if t, ok := readDate(from, zone, clock.ParseDate); ok {
 			next.From = t
 		}
 	}
 	to := v.Get("to")
 	if to.Node == nil {
 		to.Fail(errs.CodeRequired, "is required: when the deputy's time ends")
-	} else if t, ok := schedule.ParseTime(to); ok {
+	} else if t, ok := readDate(to, zone, clock.ParseEnd); ok {
 		next.To = t
 		if !next.From.Before(t) {
 			to.Fail(errs.CodeRange, "must be later than from, which is %s", next.From.Format(time.RFC3339))
 		}
 	}
 	p.Deputy = next
+}
+
+// readDate reads a date of the zone, or an instant. parse reads a text that is a date.
+func readDate(v document.Value, zone *time.Location, parse func(string, *time.Location) (clock.Date, *clock.DateError)) (time.Time, bool) {
+	t, ok := schedule.ParseTime(v)
+	if !ok || v.Node.Kind != document.String {
+		return t, ok
+	}
+	if _, err := clock.ParseDate(v.Node.Text, zone); err != nil { // seconds since 1970
+		return t, true
+	}
+	d, err := parse(v.Node.Text, zone)
+	if err != nil {
+		v.Fail(errs.CodeRange, "%s", err.Detail)
+		return time.Time{}, false
+	}
+	return d.Time, true
 }
 
 // GivenPassword returns the password in a user's document, or "" if there is no

@@ -64,7 +64,7 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 		}
 		readPlainText(root.Get("fullName"), &c.Party.FullName, 200)
 		readAddress(root, c, now, known.Address)
-		readDeputy(root.Get("deputy"), t.directory, &c.Party, now)
+		readDeputy(root.Get("deputy"), t.directory, &c.Party, now, known.Dates)
 		readWishes(root.Get("notify"), &c.Party.Quiet)
 		readZone(root.Get("timezone"), &c.Party.Zone, known.Zone)
 		readMail(root.Get("mail"), &c.Party.Mail, known.Kinds)

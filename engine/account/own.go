@@ -142,7 +142,7 @@ func (e *Accounts) readMe(t *Table, req change.Request, node *document.Node, has
 	}
 	return t.ReadMe(req.By.ID, node, hash, req.Now, Known{
 		Route: func(route string) (name string, ok bool) { return e.routes.SeenRoute(req.By, route) },
-		Zone:  e.zone, Kinds: e.kinds, Password: e.judge, Address: own,
+		Zone:  e.zone, Kinds: e.kinds, Dates: e.zoneOf(req.By.ID), Password: e.judge, Address: own,
 	})
 }
 

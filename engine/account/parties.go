@@ -96,7 +96,11 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 			return err
 		}
 		newID := func() identity.ID { return identity.ID(e.maker.NewID(req)) }
-		read, err := t.Read(Document{kind, name, node, hash, e.judge}, newID, req.Now)
+		zone := e.zoneOf(0)
+		if old != nil {
+			zone = e.zoneOf(old.ID)
+		}
+		read, err := t.Read(Document{kind, name, node, hash, e.judge, zone}, newID, req.Now)
 		if err != nil {
 			return err
 		}

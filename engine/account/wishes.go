@@ -16,6 +16,7 @@ type Known struct {
 	Route func(route string) (name string, ok bool)
 	Zone  func(name string) bool // whether there is a time zone of that name
 	Kinds []string               // of notices
+	Dates *time.Location         // of dates that are written without a zone; nil: UTC
 
 	Password JudgePassword // which passwords the user may have; nil: any
 	Address  OwnAddress    // which addresses the user may have; nil: any, at once

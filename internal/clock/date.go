@@ -46,6 +46,20 @@ func ParseDate(text string, zone *time.Location) (Date, *DateError) {
 	return d, nil
 }
 
+// ParseEnd reads until when something lasts, as [ParseDate] does. A date without a time of
+// day includes that whole day: it ends when the next one begins.
+func ParseEnd(text string, zone *time.Location) (Date, *DateError) {
+	d, err := ParseDate(text, zone)
+	if err != nil || !d.Day {
+		return d, err
+	}
+	at := d.Time
+	if zone != nil {
+		at = at.In(zone)
+	}
+	return ParseDate(at.AddDate(0, 0, 1).Format(time.DateOnly), zone)
+}
+
 func notADate(text string) *DateError {
 	const longest = 40
 	if r := []rune(text); len(r) > longest {
