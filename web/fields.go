@@ -105,6 +105,9 @@ func xattrField(d *route.Xattr) *field {
 		p.Type = "boolean"
 	default:
 	}
+	if d.Date {
+		p.Format = "date"
+	}
 	f := p.field(d.Key)
 	f.Needed = d.Required && d.Default == nil
 	if d.Default != nil {

@@ -307,6 +307,9 @@ func wordsOfXattr(d *route.Xattr) string {
 		words = "yes or no"
 	default:
 	}
+	if d.Date {
+		words = "date"
+	}
 	if limits := boundsOf(d).limits(); limits != "" {
 		words += ", " + limits
 	}

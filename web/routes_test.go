@@ -250,11 +250,29 @@ func TestStartFormOfLater(t *testing.T) {
 	if done.status != 303 {
 		t.Fatalf("the form: %d %s", done.status, done.body)
 	}
+	if got := textOf(b.get(t, done.header.Get("Location")).body, "notice"); got != "The case is stored. It will start on Fri 2 Jan 2099, 03:04." {
+		t.Errorf("of a case that waits for its date the page says %q", got)
+	}
 	stored := g.must(t, "admin", 200, "GET", "/dav/Workflow/Cases/"+strings.TrimPrefix(done.header.Get("Location"), "/cases/")+".json", "").body
 	for _, want := range []string{`"priority": 7`, `"startAt": "2099-01-02T03:04:05Z"`, `"ann"`, `"bob"`} {
 		if !strings.Contains(stored, want) {
 			t.Errorf("the case has no %s: %s", want, stored)
 		}
+	}
+}
+
+// TestDateOfAnXattr: an XATTR that is a date is asked for as one, and the page of the route
+// says so.
+func TestDateOfAnXattr(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/off.yaml", "states: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], allowed: everyone, to: z}}\nxattrs: {first: {type: string, format: date, required: true}}\n")
+	b := g.browse(t, "admin")
+	if page := b.get(t, "/routes/off/start").body; !strings.Contains(page, `name="x.first" value="" required type="date"`) {
+		t.Errorf("the form: %s", page)
+	}
+	if page := b.get(t, "/routes/off").body; !strings.Contains(page, "date, needed") {
+		t.Errorf("the page of the route: %s", textOf(page, "main"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
@@ -147,8 +148,22 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	return &act{
 		requests: []driveRequest{{Method: http.MethodPut, Path: newCasePath, Body: object(members...)}},
 		lead:     pageOfStarted,
-		done:     said("The case is started."),
+		done:     said(x.saidOfStart(v.Get("startAt"))),
 	}, nil
+}
+
+// saidOfStart says that a case is started, or when it will be. A date without a zone is one
+// of the drive's, and is told as it was typed.
+func (x *visit) saidOfStart(startAt string) string {
+	startAt = strings.TrimSpace(startAt)
+	d, err := clock.ParseDate(startAt, x.Words.zone)
+	switch {
+	case err != nil || !d.Time.After(x.now):
+		return "The case is started."
+	case d.Fixed:
+		return "The case is stored. It will start on " + x.Words.Exact(d.Time) + "."
+	}
+	return "The case is stored. It will start on " + startAt + "."
 }
 
 // pageOfStarted returns the page of the case that an answer has started.
