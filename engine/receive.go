@@ -166,6 +166,9 @@ func (e *Hooks) author(h *store.Hook) (identity.Principal, error) {
 }
 
 func (e *Hooks) do(ctx context.Context, req Request, r *hook.Received) (*Outcome, error) {
+	if err := r.Readable(); err != nil {
+		return nil, err
+	}
 	content, mediaType := r.Content()
 	if d := r.Settings.Deliver; d != nil {
 		id, err := e.caseOf(ctx, req.By, r)

@@ -65,7 +65,6 @@ func TestHookTakesXattrs(t *testing.T) {
 			{"?by=oak", `{"order": {"total": 12.5, "paid": true, "lines": [1]}}`, "active", "map[amount:12.5 kind:plain note:$__TODAY__; paid:true supplier:oak]"},
 			{"?by=oak", `{"order": {"total": "12.5"}}`, "active", "map[amount:12.5 kind:plain note:$__TODAY__; supplier:oak]"},
 			{"", `{"order": {"total": 1}}`, "draft", "map[amount:1 kind:plain note:$__TODAY__;]"},
-			{"?by=oak", `not JSON`, "draft", "map[kind:plain note:$__TODAY__; supplier:oak]"},
 		} {
 			w := s.send("POST", at+test.query, test.body, "X-Note", "$__TODAY__;", "Content-Type", "application/json")
 			answer := decoded[struct {
@@ -79,6 +78,18 @@ func TestHookTakesXattrs(t *testing.T) {
 			if w.Code != http.StatusCreated || answer.State != test.state || c.State != test.state || fmt.Sprint(c.XattrDict) != test.xattrs {
 				t.Errorf("%s %s: %d %s; the case is %+v, want %s", test.query, test.body, w.Code, w.Body, c, test.xattrs)
 			}
+		}
+		cases := s.cases()
+		for _, body := range []string{"not JSON", `{"order": {"total": 12.5`, ""} {
+			if w := s.send("POST", at+"?by=oak", body, "Content-Type", "application/json; charset=utf-8"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "is not JSON") {
+				t.Errorf("%q: %d %s", body, w.Code, w.Body)
+			}
+		}
+		if n := s.cases(); n != cases {
+			t.Errorf("%d cases of requests that were refused", n-cases)
+		}
+		if w := s.send("POST", at+"?by=oak", "not JSON", "Content-Type", "text/plain"); w.Code != http.StatusCreated {
+			t.Errorf("what does not say that it is JSON: %d %s", w.Code, w.Body)
 		}
 		for document, fault := range map[string]string{
 			`{"xattrs": {"amount": {}}}`:                                                                         "/xattrs/amount: must have one of header, query and json: where a request has the value",

@@ -3,6 +3,7 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+	"mime"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,6 +140,30 @@ func (r *Received) value(at Named) (v label.Value, ok bool) {
 		}
 	}
 	return label.Text(strings.ToValidUTF8(text, "\uFFFD")), ok
+}
+
+// Readable returns errs.NotParseable if the request says that it has JSON, XATTRs or the case
+// are taken from that, and it is not JSON, as what was cut short. Its sender would take it
+// for delivered otherwise.
+func (r *Received) Readable() error {
+	content, mediaType := r.Content()
+	kind, _, err := mime.ParseMediaType(mediaType)
+	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+	if !isJSON || !r.Settings.takesJSON() || json.Valid(content) {
+		return nil
+	}
+	if _, err := document.ParseJSON(content); err != nil {
+		return err
+	}
+	return errs.New(errs.NotParseable, "The body is not JSON.")
+}
+
+// takesJSON reports whether something is taken from the JSON of requests.
+func (s *Settings) takesJSON() bool {
+	if s.Deliver != nil {
+		return s.Deliver.Case.JSON != ""
+	}
+	return slices.ContainsFunc(s.Xattrs, func(x Xattr) bool { return x.JSON != "" })
 }
 
 // inJSON returns the value to which a path leads, /data/case or data.case; nil if it leads
