@@ -153,7 +153,7 @@ func (e *decider) toldButNot(of *trouble, by identity.ID, over *notice.Trouble) 
 	if p == nil {
 		return e.toldPeople(of)
 	}
-	over.By = cmp.Or(p.FullName, string(p.Name))
+	over.By = e.accounts.Table().Called(p)
 	return slices.DeleteFunc(e.toldPeople(of), func(told notice.Person) bool { return told.Name == p.Name })
 }
 

@@ -27,10 +27,7 @@ func (e *base) DeputyChanged(tx store.Tx, req Request, before, after *store.Part
 }
 
 func (e *deeds) deputyNotice(req Request, absent *store.Party, d identity.Deputy) *notice.Notice {
-	name := absent.FullName
-	if name == "" {
-		name = string(absent.Name)
-	}
+	name := e.accounts.Table().Called(absent)
 	by := ""
 	if req.By.ID != absent.ID {
 		by = e.callName(req.By.Name)

@@ -31,8 +31,8 @@ func (e *deeds) ownersOf(stored *store.Entry, but identity.Name) []notice.Person
 // callName returns what people call a user: by the full name, else by the name to log in
 // with.
 func (e *base) callName(name identity.Name) string {
-	if p := e.accounts.Table().ByName(identity.User, string(name)); p != nil && p.FullName != "" {
-		return p.FullName
+	if p := e.accounts.Table().ByName(identity.User, string(name)); p != nil {
+		return e.accounts.Table().Called(p)
 	}
 	return string(name)
 }

@@ -37,7 +37,7 @@ func (q queries) PersonByID(id identity.ID) Person {
 	if p == nil {
 		return Person{}
 	}
-	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
+	return q.called(p)
 }
 
 // TeamsLed implements PeopleQueries.

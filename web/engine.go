@@ -27,7 +27,16 @@ func (q queries) Person(name string) Person {
 	if p == nil {
 		return Person{Name: name}
 	}
-	return Person{Name: string(p.Name), FullName: p.FullName, Team: p.Kind == identity.Team}
+	return q.called(p)
+}
+
+// called returns a user or team as people are shown it.
+func (q queries) called(p *identity.Party) Person {
+	out := Person{Name: string(p.Name), Team: p.Kind == identity.Team}
+	if t := q.engine.Accounts.Table(); p.FullName != "" && t.ByID(p.ID) != nil {
+		out.FullName = t.Called(t.ByID(p.ID))
+	}
+	return out
 }
 
 // ZoneOf implements PeopleQueries.
@@ -60,7 +69,7 @@ func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad,
 func (q queries) People() (out []Person) {
 	for _, p := range q.engine.Accounts.Table().Directory().Parties() {
 		if p.Kind == identity.User && !p.Disabled {
-			out = append(out, Person{Name: string(p.Name), FullName: p.FullName})
+			out = append(out, q.called(p))
 		}
 	}
 	slices.SortFunc(out, func(a, b Person) int { return strings.Compare(identity.Fold(a.Name), identity.Fold(b.Name)) })

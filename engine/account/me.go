@@ -63,6 +63,9 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
 		}
 		readPlainText(root.Get("fullName"), &c.Party.FullName, 200)
+		if !old.Admin {
+			t.checkCalled(root.Get("fullName"), old, &c.Party)
+		}
 		readAddress(root, c, now, known.Address)
 		readDeputy(root.Get("deputy"), t.directory, &c.Party, now, known.Dates)
 		readWishes(root.Get("notify"), &c.Party.Quiet)

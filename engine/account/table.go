@@ -19,8 +19,9 @@ type Table struct {
 	secrets   map[store.SecretKind]*secrets
 	sessions  map[[sha256.Size]byte]*heldSession
 	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
-	modified  time.Time           // of the last change of all
-	renamed   []Renamed           // the earliest first
+	called    map[string]identity.ID
+	modified  time.Time // of the last change of all
+	renamed   []Renamed // the earliest first
 }
 
 // NewTable returns the table of those users and teams, and of their secrets of
@@ -40,6 +41,7 @@ func NewTable(parties []store.Party, held map[store.SecretKind][]store.Secret) *
 	}
 	t.directory = identity.NewDirectory(plain)
 	t.watchers = watchersOf(parties)
+	t.called = calledOf(parties)
 	return t
 }
 
