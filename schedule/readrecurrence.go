@@ -44,10 +44,21 @@ func (r *reader) readSimple() (ok bool) {
 	grace := r.entry.grace()
 	kept := r.replaces && r.entry.sameRecurrence(&r.was)
 	if given.Before(r.now.Add(-grace)) && !kept {
-		v.Fail(errs.CodeNeverFires, "is in the past: it is now %s", r.now.Format(timeLayout))
+		v.Fail(errs.CodeNeverFires, "is in the past: it is now %s", r.now.In(offsetOf(v)).Format(time.RFC3339))
 		return false
 	}
 	return r.entry.compile() == nil
+}
+
+// offsetOf returns the offset that a date was given with, as a zone, UTC if it has none.
+func offsetOf(date document.Value) *time.Location {
+	if date.Node.Kind == document.String {
+		if t, err := time.Parse(time.RFC3339, date.Node.Text); err == nil {
+			_, offset := t.Zone()
+			return time.FixedZone("", offset)
+		}
+	}
+	return time.UTC
 }
 
 // unit is one of an interval's units.

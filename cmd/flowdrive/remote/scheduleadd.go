@@ -63,7 +63,7 @@ func (n *newEntry) fires(every, at string, zone *time.Location) error {
 	if !ok {
 		return fmt.Errorf("--at: %q is not a valid time; write it as 2026-12-01 08:00", at)
 	}
-	n.Date, n.Zone = instant.UTC().Format(time.RFC3339), "" // the instant is the same in all zones
+	n.Date, n.Zone = instant.In(zone).Format(time.RFC3339), "" // the offset says the zone in which it was meant
 	return nil
 }
 
