@@ -180,12 +180,30 @@ func (s *session) tellEntry(ctx context.Context, of namedEntry, command string) 
 		case err != nil:
 			return err
 		case o.Case != nil:
-			return s.say("%s: case %d has started.", title, *o.Case)
+			return s.tellTriggered(ctx, title, *o.Case)
 		default:
 			return s.say("%s: no case has started: %s", title, output.Clean(o.Reason))
 		}
 	}
 	return nil
+}
+
+// tellTriggered says that a case has started, or what holds it back.
+func (s *session) tellTriggered(ctx context.Context, title string, id int64) error {
+	started, err := s.Case(ctx, id)
+	if err != nil {
+		return err
+	}
+	if started.State == "queued" {
+		why, err := s.WhyQueued(ctx, id)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return s.say("%s: case %d has not started yet. %s", title, id, output.Clean(why))
+		}
+	}
+	return s.say("%s: case %d has started.", title, id)
 }
 
 func (s *session) eachEntry(ctx context.Context, args []string, f func(namedEntry) error) error {
