@@ -167,7 +167,7 @@ func (c *client) change(cmd *cobra.Command, folder, name string, document any) e
 		return fmt.Errorf("read the answer to the change, which was made: %w", err)
 	}
 	for _, warning := range told.Warnings {
-		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", output.Clean(warning)); err != nil {
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", output.Clean(byFlag(warning))); err != nil {
 			return err
 		}
 	}
@@ -242,5 +242,14 @@ func readRefusal(resp *http.Response, body []byte) error {
 	if len(faults) > 0 {
 		r.text = strings.Join(faults, "\n")
 	}
+	r.text = byFlag(r.text)
 	return r
+}
+
+// byFlag names the flags of the commands in a text of the server, which names what a request has.
+func byFlag(text string) string {
+	return strings.NewReplacer(
+		"DELETE with ?handOver=<user> ", "--hand-over USER ", "The parameter handOver ", "--hand-over ", "handOver: ", "--hand-over: ",
+		`{"revoke": true} ends `, "--revoke ends ",
+	).Replace(text)
 }
