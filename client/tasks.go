@@ -13,6 +13,7 @@ type Task struct {
 	Document `json:"-"`
 
 	Case      int64             `json:"case"`
+	ID        int64             `json:"id"` // in Warnings: of a case that is there itself; Case is 0 then
 	CaseTitle string            `json:"caseTitle"`
 	Route     string            `json:"route"`
 	Starter   string            `json:"starter"`

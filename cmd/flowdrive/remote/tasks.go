@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,6 +80,11 @@ func (s *session) showTasks(ctx context.Context, tasks []client.Task) error {
 	return s.Show([]string{"case", "action", "title", "due", "state"}, items)
 }
 
+// warningWords says what a task, or a case itself, is warned of.
+func warningWords(t *client.Task, text string) string {
+	return output.Clean(strings.TrimSpace(fmt.Sprintf("warning: %d %s", cmp.Or(t.Case, t.ID), t.Action)) + ": " + text)
+}
+
 // showWarnings writes what the user is warned of below the tasks. A task with warnings is
 // in the worklist Warnings, too.
 func (s *session) showWarnings(ctx context.Context, tasks []client.Task) error {
@@ -89,7 +95,7 @@ func (s *session) showWarnings(ctx context.Context, tasks []client.Task) error {
 	seen := map[string]bool{}
 	for _, t := range append(warned, tasks...) {
 		for _, w := range t.Warnings {
-			text := output.Clean(strings.TrimSpace(fmt.Sprintf("warning: %d %s", t.Case, t.Action)) + ": " + w.Text)
+			text := warningWords(&t, w.Text)
 			if seen[text] {
 				continue
 			}
