@@ -119,7 +119,8 @@ func anew(before, after *Case, action string) bool {
 }
 
 // inverse checks that suspending and resuming at once leave the timers as
-// they were, and so do turning one off and on again.
+// they are once roles without players are looked for, as resuming does; and that turning one
+// off and on again leaves them as they were.
 func (w *walker) inverse(in Input) {
 	if w.c.Life != Active || !w.maybe("inverse") {
 		return
@@ -127,6 +128,10 @@ func (w *walker) inverse(in Input) {
 	timers := func(c *Case) []byte {
 		only := &Case{Timers: c.Timers, Enabled: slices.Clone(c.Enabled), LastNumber: c.LastNumber}
 		return only.Marking()
+	}
+	filled, err := resolve(w, Input{Route: w.r, Case: w.c, Event: FillRoles{}, Now: in.Now, Facts: in.Facts}, w.messages)
+	if err != nil {
+		w.Fatal(err)
 	}
 	held := Input{Route: w.r, Case: w.c, Event: Suspend{Actor: actorNamed("sam")}, Now: in.Now, Facts: in.Facts}
 	out, err := resolve(w, held, w.messages)
@@ -137,7 +142,7 @@ func (w *walker) inverse(in Input) {
 	if out, err = resolve(w, held, w.messages); err != nil {
 		w.Fatal(err)
 	}
-	if got, want := timers(out.Case), timers(w.c); !bytes.Equal(got, want) {
+	if got, want := timers(out.Case), timers(filled.Case); !bytes.Equal(got, want) {
 		w.Fatalf("suspended and resumed\n got %s\nwant %s", got, want)
 	}
 	for _, t := range w.c.Timers {
