@@ -39,7 +39,7 @@ type outsideSettings struct {
 func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	s.secrets.secret, s.notify.secret, s.notify.list = true, true, true
 	flags.StringSliceVar(&s.allowHosts, "allow-host", nil, "host that routes may call: a name, *.example.org, either with a port behind it, an address,\nor NAME=NETWORK for one that is not in the Internet, such as intranet.example=10.0.0.0/8")
-	flags.Var(&s.secrets, "secrets", "secrets that routes name, by name; \"default\" signs a request that names none\n(configuration file or environment)")
+	flags.Var(&s.secrets, "secrets", "secrets that routes name, by name: the value, {file}, or one of {value, file} with what it is bound to:\n{hosts, mail, authors, routes}, where one that is left out does not bind it; \"default\" signs a request that names none\n(configuration file or environment)")
 	flags.StringVar(&s.smtp, "smtp", "", "mail server: smtp://user@mail.example.org:587 (with STARTTLS) or smtps://user@mail.example.org")
 	flags.Var(&s.smtpPassword, "smtp-password", "password of the user of --smtp (configuration file or environment)")
 	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
