@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -63,15 +65,49 @@ func (x *Xattr) Outside(v label.Value) string {
 }
 
 // NumberHint says how a text that was meant as a number is written, "" if it is not
-// clear that it was: with a comma, as many countries do.
+// clear that it was: with a comma, as many countries do, with spaces, or with a currency.
 func NumberHint(v label.Value) string {
 	text := strings.TrimSpace(v.Text)
-	whole, decimals, comma := strings.Cut(text, ",")
-	digits := func(s string) bool { return s != "" && len(s) < 20 && strings.Trim(s, "0123456789") == "" }
-	if v.Kind != document.String || !comma || !digits(strings.TrimLeft(whole, "+-")) || !digits(decimals) {
+	if v.Kind != document.String || len(text) > longestNumber {
 		return ""
 	}
-	return "; write it with a point: " + strings.TrimPrefix(whole, "+") + "." + decimals
+	if Ambiguous(text) {
+		whole, decimals, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
+		short := strings.TrimRight(decimals, "0")
+		switch short {
+		case decimals:
+			short += "0" // with a fourth digit it is clear
+		case "":
+			short = "0"
+		}
+		return "; write " + whole + decimals + ", or " + whole + "." + short
+	}
+	if plain := strings.Trim(strings.ReplaceAll(strings.TrimFunc(text, isUnit), " ", ""), "+"); plain != text && decimal(plain) {
+		return "; write " + plain + ", without currency or spaces"
+	}
+	whole, decimals, comma := strings.Cut(strings.TrimPrefix(text, "+"), ",")
+	if !comma || !decimal(whole+"."+decimals) {
+		return ""
+	}
+	return "; write it with a point: " + whole + "." + decimals
+}
+
+const longestNumber = 40 // runes are not counted: it only bounds what is repeated
+
+// Ambiguous reports whether people may read a number that was typed in two ways: 1.200 and
+// 1,200 are 1200 in some countries and 1.2 in others.
+func Ambiguous(typed string) bool { return ambiguousNumber.MatchString(strings.TrimSpace(typed)) }
+
+var (
+	ambiguousNumber = regexp.MustCompile(`^-?[1-9][0-9]{0,2}[.,][0-9]{3}$`)
+	decimalNumber   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+)
+
+func decimal(text string) bool { return decimalNumber.MatchString(text) }
+
+// isUnit reports whether the character belongs to a currency or a space beside a number.
+func isUnit(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsSpace(r) || unicode.Is(unicode.Sc, r)
 }
 
 // AskedAtStart returns the declared XATTRs that a form asks for when a case starts, in

@@ -108,7 +108,7 @@ func accountForms() map[string]form {
 			if strings.TrimSpace(v.Get("user")) == "" {
 				return []member{{"deputy", []byte("null")}}, nil
 			}
-			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", x.instantOf(v.Get("from"), clock.ParseDate)), text("to", x.instantOf(v.Get("to"), clock.ParseEnd)))}}, nil
+			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", x.Words.instantOf(v.Get("from"), clock.ParseDate)), text("to", x.Words.instantOf(v.Get("to"), clock.ParseEnd)))}}, nil
 		}),
 		"watch": me("The routes that you watch are stored.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{{"watch", list(names(v.Get("watch")))}}, nil
@@ -123,8 +123,8 @@ func accountForms() map[string]form {
 
 // instantOf returns the instant of a date that was typed, of the zone of the page. What is not
 // a date stays as it is: the drive says what is wrong.
-func (x *visit) instantOf(typed string, parse func(string, *time.Location) (clock.Date, *clock.DateError)) string {
-	d, err := parse(typed, x.Words.zone)
+func (w words) instantOf(typed string, parse func(string, *time.Location) (clock.Date, *clock.DateError)) string {
+	d, err := parse(typed, w.zone)
 	if err != nil {
 		return typed
 	}

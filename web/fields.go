@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/route"
@@ -260,6 +261,19 @@ func (f *field) sentValue(v url.Values) json.RawMessage {
 		return json.RawMessage(text)
 	}
 	return document.AppendString(nil, text)
+}
+
+// askNumbers refuses numbers that people of different countries read differently, before the
+// drive takes them as one of both. A value that the case has already may stay.
+func askNumbers(fields []*field, v url.Values) error {
+	var faults document.Faults
+	for _, f := range fields {
+		text := strings.TrimSpace(sentText(v, f.Key))
+		if f.Number && text != f.Value && route.Ambiguous(text) {
+			faults.Add(nil, document.Pointer("/xattrDict", f.Key), errs.CodeFormat, "can be read in two ways%s", route.NumberHint(label.Text(text)))
+		}
+	}
+	return faults.Err()
 }
 
 // sentText returns what was sent for an XATTR, under any of the names that it has.

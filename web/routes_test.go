@@ -276,6 +276,41 @@ func TestDateOfAnXattr(t *testing.T) {
 	}
 }
 
+// TestNumbersThatAreTyped: 1.200 and 1,200 are asked about, as a number has it in one country
+// and as it has it in another; spaces and currencies are explained.
+func TestNumbersThatAreTyped(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/pay.yaml", "states: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], allowed: everyone, form: {type: object, properties: {amount: {type: number}}}}}\nxattrs: {amount: {type: number}}\n")
+	b := g.browse(t, "admin")
+	for typed, want := range map[string]string{
+		"1.200":   "write 1200, or 1.2",
+		"1,200":   "write 1200, or 1.2",
+		"1.125":   "write 1125, or 1.1250",
+		"12,50":   "write it with a point: 12.50",
+		"300 EUR": "write 300, without currency or spaces",
+		"€ 300":   "write 300, without currency or spaces",
+		"1 200":   "write 1200, without currency or spaces",
+	} {
+		got := b.post(t, "/routes/pay/start", "do", "start", "key", typed, "title", "Pay", "x.amount", typed)
+		if fault := textOf(got.body, "start-x.amount-fault"); got.status != 422 || !strings.HasSuffix(strings.TrimSuffix(fault, "."), want) {
+			t.Errorf("%s: got %d %q, want %q", typed, got.status, fault, want)
+		}
+	}
+	done := b.post(t, "/routes/pay/start", "do", "start", "key", "clear", "title", "Pay", "x.amount", "1.1250")
+	if done.status != 303 {
+		t.Fatalf("got %d", done.status)
+	}
+	page := done.header.Get("Location")
+	if got := b.post(t, page, "do", "perform", "action", "x", "x.amount", "1.200"); got.status != 422 || textOf(got.body, "c-x.amount-fault") == "" {
+		t.Errorf("a task: got %d, %q", got.status, textOf(got.body, "c-x.amount-fault"))
+	}
+	g.must(t, "admin", 204, "PUT", "/dav/Workflow/"+strings.Replace(page, "/cases", "Cases", 1)+".json", `{"xattrDict": {"amount": 1.125}}`)
+	if got := b.post(t, page, "do", "perform", "action", "x", "x.amount", "1.125"); got.status != 303 {
+		t.Errorf("what the case had: got %d %s", got.status, textOf(got.body, "main"))
+	}
+}
+
 // TestStartIsForThoseWhoMay: nobody is offered to start a case that they may not start,
 // and names of routes are escaped.
 func TestStartIsForThoseWhoMay(t *testing.T) {

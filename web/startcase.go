@@ -135,6 +135,9 @@ func startCase(x *visit, v url.Values) (*act, error) {
 		// A box that nobody has ticked says nothing, if nothing is needed.
 		return f.Kind == "check" && !f.Needed && f.Value != "true" && !v.Has(f.Name)
 	})
+	if err := askNumbers(fields, v); err != nil {
+		return nil, err
+	}
 	if xattrs := sentXattrs(fields, v); len(xattrs) > 0 {
 		members = append(members, member{"xattrDict", object(xattrs...)})
 	}
@@ -148,20 +151,20 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	return &act{
 		requests: []driveRequest{{Method: http.MethodPut, Path: newCasePath, Body: object(members...)}},
 		lead:     pageOfStarted,
-		done:     said(x.saidOfStart(v.Get("startAt"))),
+		done:     said(x.Words.saidOfStart(v.Get("startAt"))),
 	}, nil
 }
 
 // saidOfStart says that a case is started, or when it will be. A date without a zone is one
 // of the drive's, and is told as it was typed.
-func (x *visit) saidOfStart(startAt string) string {
+func (w words) saidOfStart(startAt string) string {
 	startAt = strings.TrimSpace(startAt)
-	d, err := clock.ParseDate(startAt, x.Words.zone)
+	d, err := clock.ParseDate(startAt, w.zone)
 	switch {
-	case err != nil || !d.Time.After(x.now):
+	case err != nil || !d.Time.After(w.now):
 		return "The case is started."
 	case d.Fixed:
-		return "The case is stored. It will start on " + x.Words.Exact(d.Time) + "."
+		return "The case is stored. It will start on " + w.Exact(d.Time) + "."
 	}
 	return "The case is stored. It will start on " + startAt + "."
 }

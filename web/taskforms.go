@@ -52,8 +52,12 @@ func doTask(x *visit, v url.Values) (*act, error) {
 	}
 	dropResolution(views[0], v)
 	dropFields(views[0], v)
+	fields := fieldsFor(views[0], v.Get("action"))
+	if err := askNumbers(fields, v); err != nil {
+		return nil, err
+	}
 	return &act{
-		requests: []driveRequest{taskRequest(v, fieldsFor(views[0], v.Get("action")))},
+		requests: []driveRequest{taskRequest(v, fields)},
 		done:     func(answers []*driveAnswer) notice { return x.taskDrawing().saidOf(views[0], v, answers[0]) },
 	}, nil
 }
@@ -91,7 +95,7 @@ func fieldsFor(view *engine.CaseView, action string) []*field {
 	if i < 0 || i >= len(view.Route.Actions) {
 		return nil
 	}
-	return fieldsOf(view.Route.Actions[i].Form, nil)
+	return fieldsOf(view.Route.Actions[i].Form, view.Case.Xattrs)
 }
 
 // saidOf says what was done with a task: "Approved. Now: Paid.".
