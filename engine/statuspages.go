@@ -95,6 +95,7 @@ func (l *statusLook) week(ctx context.Context) (statusPage, error) {
 			}
 			w.Add(names[entries[i].UUID], entry)
 		}
+		w.Sort()
 		return nil
 	})
 	return w, err

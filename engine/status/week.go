@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -90,18 +91,41 @@ func (w *Week) firing(at time.Time, name, title string) *Firing {
 	return &(*cell)[len(*cell)-1]
 }
 
+// Sort puts what fires in an hour into the order of time.
+func (w *Week) Sort() {
+	for day := range w.Cells {
+		for _, cell := range w.Cells[day] {
+			slices.SortStableFunc(cell, func(a, b Firing) int {
+				return cmp.Or(slices.Compare(a.Minutes, b.Minutes), cmp.Compare(a.Name, b.Name))
+			})
+		}
+	}
+}
+
+// shown returns by what people know the entry: its name, or its title if "flowdrive crontab import"
+// has made the name from a line of a crontab.
+func (f *Firing) shown() string {
+	const digits = 12
+	hash, is := strings.CutPrefix(f.Name, "crontab-")
+	hash, _, _ = strings.Cut(hash, "@") // of another author
+	if is && len(hash) == digits && strings.Trim(hash, "0123456789abcdef") == "" {
+		return f.Title
+	}
+	return f.Name
+}
+
 // words returns what a cell says of an entry.
 func (f *Firing) words() string {
-	text := fmt.Sprintf("%d× %s", f.Count, f.Name)
+	text := fmt.Sprintf("%d× %s", f.Count, f.shown())
 	switch {
 	case f.Count > mostInHour:
-		text = fmt.Sprintf("over %d× %s", mostInHour, f.Name)
+		text = fmt.Sprintf("over %d× %s", mostInHour, f.shown())
 	case f.Count <= len(f.Minutes):
 		text = ""
 		for _, m := range f.Minutes {
 			text += fmt.Sprintf("%02d:%02d ", f.Hour, m)
 		}
-		text += f.Name
+		text += f.shown()
 	}
 	text = machine.OneLine(text)
 	if utf8.RuneCountInString(text) > cellWidth {
