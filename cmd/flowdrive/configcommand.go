@@ -79,6 +79,11 @@ func configCheckCommand() *cobra.Command {
 			if wrong != nil {
 				return wrong
 			}
+			if text := readableSecrets(cmd.Flags()); text != "" {
+				if _, err := fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+text); err != nil {
+					return err
+				}
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "The settings are in order.")
 			return err
 		},

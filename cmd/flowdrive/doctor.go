@@ -48,7 +48,9 @@ func doctorCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{settings: &s, now: time.Now(), out: cmd.OutOrStdout()}
-			return d.run(cmd.Context(), s.faults(cmd))
+			wrong := s.faults(cmd)
+			d.readable = readableSecrets(cmd.Flags())
+			return d.run(cmd.Context(), wrong)
 		},
 	}
 	s.register(cmd.Flags())
@@ -60,6 +62,7 @@ type doctor struct {
 	settings *settings
 	now      time.Time
 	out      io.Writer
+	readable string // what is wrong with who can read the settings
 }
 
 // advice is a finding that is not a fault: it is printed as a note.
@@ -72,6 +75,7 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		check func(context.Context) (string, error)
 	}{
 		{"settings", func(context.Context) (string, error) { return "in order", wrong }},
+		{"secrets", d.secrets},
 		{"data folder", d.folder},
 		{"database", d.database},
 		{"contents", d.contents},
@@ -112,6 +116,14 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		}
 	}
 	return found
+}
+
+// secrets looks who can read those in the settings.
+func (d *doctor) secrets(context.Context) (string, error) {
+	if d.readable != "" {
+		return "", errors.New(d.readable)
+	}
+	return "the settings have none that every user of the machine can read", nil
 }
 
 // folder looks at the data folder and who may read it.

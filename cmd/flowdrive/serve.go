@@ -70,6 +70,9 @@ func serveApp(ctx context.Context, cmd *cobra.Command, a *app, listener net.List
 	for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
 		a.log.Warn().Msg("settings: " + text)
 	}
+	if text := readableSecrets(cmd.Flags()); text != "" {
+		a.log.Warn().Msg("settings: " + text)
+	}
 	a.reread = func() (*settings, []string, error) { return reread(cmd) }
 	defer a.catchReloads(ctx)()
 	defer context.AfterFunc(cmd.Context(), func() { _ = a.supervisor.stopping() })() // systemd sees the end, too
