@@ -40,6 +40,7 @@ type actionForm struct {
 	Key         string
 	Refused     *refusal
 	Moved       string // a 409 in words
+	Says        string // what is done, if the button alone does not say it
 	Last        string // what was done last in the case
 	Faults      map[string]string
 }
@@ -124,6 +125,9 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 	submit := formPart{}
 	submit.Title, f.Icon = doTitle(f.Do, chosen.title)
 	f.Submits = []formPart{submit}
+	if f.Do == "reject" {
+		f.Says = "This gives the task back: it stays with the others who can do it, and nothing is decided in the case."
+	}
 	if len(f.Choices) > 1 {
 		f.Submits = nil
 	}

@@ -81,6 +81,24 @@ func TestRefusedForms(t *testing.T) {
 	}
 }
 
+// TestRejectSaysWhatItDoes: the form says that the task is given back, and the last one who
+// can do it is told that this is not possible.
+func TestRejectSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/pair.yaml", "roles: {clerk: {assign: ['user:ann']}}\nstates: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], role: clerk, to: z}}\n")
+	made := g.must(t, "admin", 201, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "pair", "title": "Pair"}`)
+	page := "/cases/" + strings.TrimSuffix(made.header.Get("Location")[strings.LastIndexByte(made.header.Get("Location"), '/')+1:], ".json")
+	b := g.browse(t, "ann")
+	if form := textOf(b.get(t, page+"?open=x&do=reject").body, "todo"); !strings.Contains(form, "This gives the task back") {
+		t.Errorf("the form says %q", form)
+	}
+	got := b.post(t, page, "do", "reject", "action", "x")
+	if said := textOf(got.body, "refused"); got.status != 409 || !strings.HasPrefix(said, "This is not possible. ") || !strings.Contains(said, "so it cannot be given back") {
+		t.Errorf("got %d %q", got.status, said)
+	}
+}
+
 // TestSeveral: each case is named, with what became of it.
 func TestSeveral(t *testing.T) {
 	t.Parallel()

@@ -297,7 +297,7 @@ func (d personal) reject(e Reject) error {
 		return err
 	}
 	if !others {
-		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who could perform %q; delegate it to someone, or ask an administrator of the route to.", a.Name)
+		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who can do %q, so it cannot be given back. Delegate it to someone, or ask an administrator of the route to.", a.Name)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}

@@ -155,7 +155,7 @@ func TestTaskWords(t *testing.T) {
 	form("write", `"offered","roles":["writer","editor"],"assignees":["core"],"acceptedBy":null`)
 	said("sam write", "You have rejected")
 	p.script([]step{{"bob !reject write", "active draft: write note"}})
-	said("cy !reject write", "the last one")
+	said("cy !reject write", "the last one who can do \"write\", so it cannot be given back")
 	p.script([]step{{"cy !delegate write ann", "active draft: write note"}})
 	form("write", `"offered","roles":["writer","editor"],"assignees":["ann"],"acceptedBy":null`)
 	said("cy write", "delegated to ann")
