@@ -120,7 +120,7 @@ const (
 	DefaultOpenCases = 1_000_000
 	DefaultStarted   = 100_000
 	DefaultMails     = 200
-	DefaultNotices   = 60
+	DefaultNotices   = 200
 	DefaultFiles     = 1_000_000
 	DefaultQuota     = 10 << 30
 	DefaultFirings   = 100_000

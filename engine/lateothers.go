@@ -28,8 +28,11 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 		add  lateAdder
 	}
 	kinds := []kind{
-		{troubleSlow, l.lateSlow}, {troubleFiring, l.lateEntry(notFired)}, {troublePaused, l.lateEntry(pausedWithRoute)},
-		{troubleUnfilled, l.lateEntry(notFilled)}, {troubleHook, l.lateHook},
+		{troubleSlow, l.lateSlow},
+		{troubleFiring, l.lateEntry(notFired)},
+		{troublePaused, l.lateEntry(pausedWithRoute)},
+		{troubleUnfilled, l.lateEntry(notFilled)},
+		{troubleHook, l.lateHook},
 	}
 	for _, name := range hookRefusals() {
 		kinds = append(kinds, kind{name, l.lateRefusals})

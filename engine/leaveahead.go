@@ -131,7 +131,7 @@ func (l *removing) inCases(tx store.Tx, ids []int64) (changed int, err error) {
 		if h.row.StarterID == l.Had.ID {
 			started = append(started, id)
 		}
-		did := false
+		var did bool
 		if l.who != nil {
 			did, err = l.erase(tx, *h)
 		} else {

@@ -24,6 +24,7 @@ func TestLeaveInParts(t *testing.T) {
 }
 
 func leavesInParts(t *testing.T, erased bool) {
+	t.Helper()
 	s := &spy{}
 	w := newWorld(t, spied(s))
 	admin, ann, bob := w.as("admin"), w.as("ann"), w.as("bob")

@@ -74,7 +74,7 @@ type mailBounds struct{ *base }
 func (e mailBounds) admit(ctx context.Context, row *store.OutboxRow, now time.Time) (a outbox.Admission, err error) {
 	var r machine.Request
 	if err := json.Unmarshal(row.Request, &r); err != nil || r.Mail == nil {
-		return a, nil //nolint:nilerr // the attempt says what is wrong with it
+		return a, nil // of a request that cannot be read the attempt says so
 	}
 	var of *store.Case
 	err = e.Store.View(ctx, func(r store.Reader) error {

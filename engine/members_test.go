@@ -56,7 +56,7 @@ actions:
 	if out := ann.mustPutRoute("by-member", probe); strings.Contains(strings.Join(out.Warnings, "\n"), warning) {
 		t.Errorf("the warnings of a member are %q", out.Warnings)
 	}
-	id = bob.startCase(`{"route": "by-member", "title": "B"}`)
+	bob.startCase(`{"route": "by-member", "title": "B"}`)
 	var titles []string
 	for _, c := range w.cases() {
 		if title := strings.Trim(c.get("title"), `"`); strings.HasPrefix(title, "B (") {

@@ -98,7 +98,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&s.maxStarted, "max-started-cases", 0, "cases that routes start by themselves for a user in an hour (default 100000)")
 	flags.Int64Var(&s.maxFromOne, "max-started-by-case", 0, "of these, cases that one case starts with its children and all that they start (default half of them)")
 	flags.Int64Var(&s.maxMails, "max-mails-by-author", 0, "mails that the steps of a user's routes send in an hour; others wait (default 200; administrators are not bounded)")
-	flags.Int64Var(&s.maxNotices, "max-notices-by-user", 0, "notices that a user gets by mail in an hour, each by itself; what is more comes in one mail at the end of the hour (default 60)")
+	flags.Int64Var(&s.maxNotices, "max-notices-by-user", 0, "notices that a user gets by mail in an hour, each by itself; what is more comes in one mail at the end of the hour (default 200)")
 	flags.Int64Var(&s.maxFiles, "max-files", 0, "documents and folders a user may have (default 1000000)")
 	flags.Var(&s.quota, "quota", "bytes a user may store, for example 500MiB (default 10GiB)")
 	flags.Var(&s.memoryLimit, "memory-limit", "memory that the server keeps to, for example 1GiB (default 256MiB)")
