@@ -100,7 +100,7 @@ func TestAuditOfChanges(t *testing.T) {
 		"admin team-delete ops done: null",
 		"sam user-change sam done: email",
 		"sam password-change sam done: null",
-		"sam deputy-change sam done: admin from 2012-11-10T00:00:00Z to 2012-11-11T00:00:00Z",
+		"sam deputy-change sam done: admin from 2012-11-10T00:00:00Z to 2012-11-12T00:00:00Z",
 		"sam deputy-change sam done: nobody",
 		"sam app-password-add sam/phone done: null",
 		"sam app-password-revoke sam/phone done: null",

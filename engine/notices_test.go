@@ -165,7 +165,7 @@ func TestNoticesRights(t *testing.T) {
 	w := newWorld(t, notifier(engine.Channels{Mail: true}))
 	w.as("admin").mustPutRoute("desk", routeTold)
 	w.as("eve").mustPutMe(`{"watch": ["desk"]}`)
-	w.as("bob").mustPutMe(`{"deputy": {"user": "eve", "to": "2012-11-10"}}`)
+	w.as("bob").mustPutMe(`{"deputy": {"user": "eve", "to": "2012-11-10T00:00:00Z"}}`)
 	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
 	same(t, "eve stands in for bob", w.toldOf(id), []string{"bob@example.org: To do: Check it (One)", "eve@example.org: To do: Check it (One)", "ann@example.org: Begun: One"})
 	w.advance(24 * time.Hour)
