@@ -59,19 +59,13 @@ func (a *app) followCertificate(ctx context.Context) error {
 	if a.certificate == nil {
 		return nil
 	}
-	tick := time.NewTicker(certificateInterval)
-	defer tick.Stop()
-	for said := "unknown"; ; {
+	said := "unknown"
+	return regularly(ctx, certificateInterval, func(context.Context) {
 		if wrong := a.lookAtCertificate(clock.Real{}.Now()); wrong != said {
 			said = wrong
 			a.told.note(engine.ServerCertificate, wrong)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	})
 }
 
 // lookAtCertificate takes the certificate from its files if they have changed. It returns

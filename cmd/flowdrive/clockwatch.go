@@ -39,16 +39,7 @@ func (w *clockWatch) run(ctx context.Context) error {
 	if w == nil {
 		return nil
 	}
-	tick := time.NewTicker(clockAsked)
-	defer tick.Stop()
-	for {
-		w.look()
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return regularly(ctx, clockAsked, func(context.Context) { w.look() })
 }
 
 // look looks at the clock once. That it has gone back, and that it is as late again, is

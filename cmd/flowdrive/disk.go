@@ -71,16 +71,7 @@ func newDisk(data string, log zerolog.Logger, registry *prometheus.Registry) (*d
 
 // run looks at the disk until ctx ends.
 func (d *disk) run(ctx context.Context) error {
-	tick := time.NewTicker(diskInterval)
-	defer tick.Stop()
-	for {
-		d.look(time.Now())
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return regularly(ctx, diskInterval, func(context.Context) { d.look(time.Now()) })
 }
 
 // look finds out whether there is room, makes the reserve while there is, and removes it

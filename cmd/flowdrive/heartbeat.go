@@ -135,16 +135,7 @@ func (h *heartbeat) run(ctx context.Context) error {
 	if h == nil {
 		return nil
 	}
-	tick := time.NewTicker(h.every)
-	defer tick.Stop()
-	for {
-		h.beat(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return regularly(ctx, h.every, h.beat)
 }
 
 // beat sends one sign of life if the server is well. That one is not sent, or not taken,

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -215,9 +214,7 @@ func (a *app) watch(ctx context.Context) error {
 	if every == 0 {
 		return nil
 	}
-	tick := time.NewTicker(every / 2)
-	defer tick.Stop()
-	for {
+	return regularly(ctx, every/2, func(ctx context.Context) {
 		within, cancel := context.WithTimeout(ctx, every/2)
 		err := a.engine.Ready(within)
 		cancel()
@@ -229,10 +226,5 @@ func (a *app) watch(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			a.log.Error().Err(err).Msg("server: systemd was not told that it works")
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	})
 }

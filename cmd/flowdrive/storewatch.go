@@ -41,16 +41,7 @@ func (w *storeWatch) run(ctx context.Context) error {
 	if w == nil {
 		return nil
 	}
-	tick := time.NewTicker(storeAsked)
-	defer tick.Stop()
-	for {
-		w.look()
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return regularly(ctx, storeAsked, func(context.Context) { w.look() })
 }
 
 // look asks once. What is wrong, and that it is over, is said once.
