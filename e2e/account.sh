@@ -30,7 +30,7 @@ as ann request GET $account/me.json
 expect "me.json tells who I am" "200 ann" "$status $(json .name)"
 expect "  and what I belong to" "ann core everyone" "$(json '[.contexts[].name] | sort | join(" ")')"
 expect "  with ids" true "$(json '[.contexts[].id | type == "number"] | all')"
-expect "  and no secret" "contexts deputy email fullName mail name notify timezone warnings watch" "$(json 'keys | join(" ")')"
+expect "  and no secret" "contexts deputy email emailPending fullName mail name notify timezone warnings watch" "$(json 'keys | join(" ")')"
 etag=$(header ETag)
 as ann put $account/me.json '{"fullName": "Ann Example", "email": "ann@example.org"}' -H "If-Match: $etag"
 expect "a field can be changed" 204 "$status"

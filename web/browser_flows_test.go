@@ -219,7 +219,7 @@ func flowOthers(t *testing.T, s *stage) {
 
 	s.cy.visit("/cases/" + id)
 	s.cy.live()
-	s.must(t, "admin", 204, "PUT", "/dav/Workflow/Cases/"+id+".json", `{"do": "cancel"}`)
+	s.must(t, "admin", 204, "DELETE", "/dav/Workflow/Cases/"+id+".json", "")
 	s.cy.until(`document.querySelector("#head").textContent.includes("This case is canceled") && document.querySelector("#live").hidden === false`)
 	s.cy.stop("canceled by another")
 }
