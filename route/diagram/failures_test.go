@@ -27,7 +27,7 @@ actions:
 
 // TestWhereFailuresLead: onError is an arrow from where the case is when the action fails,
 // the same in all forms; that of the route is one arrow a state, for what says nothing of
-// failures itself. A person is told when their action cannot be done, which is no arrow.
+// failures itself. A person is told when their action cannot be done, which is not an arrow.
 func TestWhereFailuresLead(t *testing.T) {
 	t.Parallel()
 	p := diagram.Draw(diagram.Of(parsed(t, "failures", []byte(routeOfFailures))))
