@@ -15,6 +15,7 @@ import (
 	"flowdrive/client"
 	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
 )
 
 // newEntry is the document of an entry as the flags of add describe it.
@@ -124,7 +125,11 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		}
 		switch described := n.described(); {
 		case file != "" && len(args) == 0 && !described:
-			document, err = s.document(file)
+			if document, err = s.document(file); err == nil && name == "" {
+				if document, err = s.unnamed(ctx, document); err != nil {
+					err = named(file, err)
+				}
+			}
 		case file == "" && len(args) == 1:
 			n.Route = args[0]
 			document, err = s.newEntry(ctx, &n)
@@ -150,6 +155,24 @@ func (e *Env) scheduleAdd() *cobra.Command {
 		}
 		return s.Line("%s", made)
 	})
+}
+
+// unnamed returns the document of an entry that is given no name, as JSON: a name that ends
+// with .yaml is kept, so that the next such entry would replace it. Faults are those of the
+// text as it is, with its lines.
+func (s *session) unnamed(ctx context.Context, text []byte) ([]byte, error) {
+	as := entryFile("new", text)
+	if path.Ext(as) == ".json" {
+		return text, nil
+	}
+	if _, err := s.PutEntry(ctx, as, text, client.PutOptions{DryRun: true}); err != nil {
+		return nil, err
+	}
+	node, err := document.ParseYAML(text)
+	if err != nil {
+		return nil, err
+	}
+	return node.AppendJSON(nil), nil
 }
 
 // newEntry returns the document of an entry that flags describe.
