@@ -28,7 +28,7 @@ type mailBudget struct {
 	placed  map[string]time.Time // the keys of deliveries that wait, and until when
 }
 
-// place returns when a mail of the author to so many recipients is sent: zero for now. One
+// place returns when a mail of the author to so many recipients is sent, zero if that is at once. One
 // that waits has its place from then on. full says that it would wait for too long.
 func (b *mailBudget) place(author identity.ID, key string, recipients int, most int64, now time.Time) (at time.Time, full bool) {
 	b.mu.Lock()
@@ -118,7 +118,7 @@ type noticeHour struct {
 	told  int64
 }
 
-// count returns when the next notice to a user is sent: zero for now. more is how many wait
+// count returns when the next notice to a user is sent, zero if that is at once. more is how many wait
 // for that time already.
 func (b *noticeBudget) count(user identity.ID, most int64, now time.Time) (at time.Time, more int64) {
 	b.mu.Lock()

@@ -9,7 +9,7 @@ import (
 // unawaited warns of automatic actions that complete a case at once, although a step
 // before them has asked for an answer or runs a command: a delivery goes out after the
 // commit, and the case does not wait for it. An action that completes the case itself and
-// runs a command is no better. If onError says what happens then, a command is meant to go
+// runs a command is not better. If onError says what happens then, a command is meant to go
 // on by itself.
 func (w *warner) unawaited() {
 	r := w.route

@@ -91,11 +91,11 @@ actions:
 func TestRolesThatNoParentHas(t *testing.T) {
 	t.Parallel()
 	const chore = "name: chore\nroles: {worker: {assign: [\"parent:boss\"]}}\nstates: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {in: [a], to: b, role: worker}}\n"
-	const parent = "name: parent\nroles: {bos: {assign: [starter]}}\nstates: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, work: {in: [a], to: b, child: {route: chore}}}\n"
+	const parent = "name: parent\nroles: {bos: {assign: [starter]}}\nstates: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, chores: {in: [a], to: b, child: {route: chore}}}\n"
 	if got := strings.Join(among(t, chore, parent), "\n"); !strings.Contains(got, `/roles/worker/assign/0: no route that has these cases as children has a role "boss", so this yields nobody`) {
 		t.Errorf("the child: %s", got)
 	}
-	if got := strings.Join(among(t, parent, chore), "\n"); !strings.Contains(got, `/actions/work/child: a case of "chore" takes who plays "worker" from the role "boss" of this case, and there is no such role; did you mean "bos"?`) {
+	if got := strings.Join(among(t, parent, chore), "\n"); !strings.Contains(got, `/actions/chores/child: a case of "chore" takes who plays "worker" from the role "boss" of this case, and there is no such role; did you mean "bos"?`) {
 		t.Errorf("the parent: %s", got)
 	}
 	right := strings.ReplaceAll(parent, "bos:", "boss:")

@@ -96,7 +96,7 @@ type naming struct {
 	since uint64 // what has changed later may name it, too
 }
 
-// naming looks for cases that name the user or team; nil: there is no such user or team.
+// naming looks for cases that name the user or team; nil if nobody has the name.
 func (e *Accounts) naming(ctx context.Context, kind identity.Kind, name string) (*naming, error) {
 	p := e.Table().ByName(kind, name)
 	if p == nil {
