@@ -129,32 +129,33 @@ func TestNoticeText(t *testing.T) {
 			}
 		}
 	}
-	want := strings.ReplaceAll(`There is something for you to do in case N, One two:
+	want := strings.ReplaceAll(`There is something for you to do in case NUMBER, One two:
 
   sign
     The case goes to "done", which completes it.
-    /cases/N?open=sign#todo
+    /cases/NUMBER?open=sign#todo
 
   Checked by bob (open → checked), 2012-11-09 12:34 UTC
   > looks right
   > To: x
 
-Case:         N, One two
+Case:         NUMBER, One two
 Route:        desk
 Asked by:     sam
 
-The case:     /cases/N
-Its log:      /cases/N#log
-On the drive: /dav/Workflow/Cases/N.json
+The case:     /cases/NUMBER
+Its log:      /cases/NUMBER#log
+On the drive: /dav/Workflow/Cases/NUMBER.json
 
 A link opens the form of its task. On the drive each task has a file in
-/dav/Workflow/Cases/N/Actions/: save {} to it to do it, {"comment": "…"} to
+/dav/Workflow/Cases/NUMBER/Actions/: save {} to it to do it, {"comment": "…"} to
 say something with it, {"do": "accept"} to take it on first.
 
-You get this because the task is yours. Which mails you get is set at
-/account, or on the drive in /dav/Account/me.json: {"notify": false} ends
-them.
-`, "N", fmt.Sprint(id))
+You get this because the task is yours. This mail is of the kind "New tasks".
+To get no more of that kind, untick it at /account, or leave "task" out of
+mail.kinds in /dav/Account/me.json. Mails of failures are another kind and go
+on. {"notify": false} there would end all mails, those of failures, too.
+`, "NUMBER", fmt.Sprint(id))
 	same(t, "the mail", text, want)
 }
 

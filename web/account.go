@@ -261,14 +261,6 @@ func (x *visit) placeNested() {
 	}
 }
 
-// kindTitles says of the kinds of notices what they are about.
-func kindTitles() map[string]string {
-	return map[string]string{
-		"task": "New tasks", "reminder": "Reminders of tasks, and of app passwords that end", "act": "What happens in cases", "outcome": "How cases end",
-		"overdue": "What is overdue", "failure": "What has failed", "mended": "What is mended", "failure:now": "Failures at once, in spite of digest and quiet hours",
-	}
-}
-
 func (x *visit) mailForm(v *accountView, me *meForm) {
 	a := asking{Do: "mail", Title: "Mails", Submit: "Store", Post: "/account", Fields: []*field{
 		{Name: "notify", Label: "Send me mails", Kind: "check", Value: strconv.FormatBool(me.Notify)},
@@ -284,9 +276,11 @@ func (x *visit) mailForm(v *accountView, me *meForm) {
 	if x.sentTo("mail") {
 		chosen, every = x.sent["kinds"], false
 	}
-	for _, kind := range append(kinds.Kinds(), kinds.KindFailure+":now") {
-		v.Kinds = append(v.Kinds, option{string(kind), kindTitles()[string(kind)], every && !strings.Contains(string(kind), ":") || slices.Contains(chosen, string(kind))})
+	for _, kind := range kinds.Kinds() {
+		v.Kinds = append(v.Kinds, option{string(kind), kind.Title(), every || slices.Contains(chosen, string(kind))})
 	}
+	atOnce := string(kinds.KindFailure) + ":now"
+	v.Kinds = append(v.Kinds, option{atOnce, "Failures at once, in spite of digest and quiet hours", slices.Contains(chosen, atOnce)})
 	send := url.Values{}
 	for _, k := range v.Kinds {
 		if k.Chosen {

@@ -66,9 +66,11 @@ func (n *Notice) leadTo(l *letter, c *machine.Case) {
 	l.link("On the drive", n.Links.CaseFile(c.ID))
 }
 
-// choose says where a person says which mails they want.
+// choose says of what kind the mail is, and how a person ends the mails of that kind alone.
+// A person who ends all mails is not told of failures either: the mail says so.
 func (n *Notice) choose() string {
-	return fmt.Sprintf(`Which mails you get is set at %s, or on the drive in %s: {"notify": false} ends them.`, n.Links.To("/account"), n.Links.To("/dav/Account/me.json"))
+	return fmt.Sprintf(`This mail is of the kind %q. To get no more of that kind, untick it at %s, or leave %q out of mail.kinds in %s. Mails of failures are another kind and go on. {"notify": false} there would end all mails, those of failures, too.`,
+		n.Kind.Title(), n.Links.To("/account"), string(n.Kind), n.Links.To("/dav/Account/me.json"))
 }
 
 // opening says that there is something to do.

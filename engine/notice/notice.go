@@ -30,6 +30,14 @@ func Kinds() []Kind {
 	return []Kind{KindTask, KindReminder, KindAct, KindOutcome, KindOverdue, KindFailure, KindMended}
 }
 
+// Title returns what the kind is about, as people read it at /account and in mails.
+func (k Kind) Title() string {
+	return map[Kind]string{
+		KindTask: "New tasks", KindReminder: "Reminders of tasks, and of app passwords that end", KindAct: "What happens in cases and to schedule entries",
+		KindOutcome: "How cases end", KindOverdue: "What is overdue", KindFailure: "What has failed", KindMended: "What is mended",
+	}[k]
+}
+
 // Severity says how much a notice matters.
 type Severity string
 

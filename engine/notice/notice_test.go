@@ -73,9 +73,10 @@ A link opens the form of its task. On the drive each task has a file in
 /dav/Workflow/Cases/7/Actions/: save {} to it to do it, {"comment": "…"} to
 say something with it, {"do": "accept"} to take it on first.
 
-You get this because the task is yours. Which mails you get is set at
-/account, or on the drive in /dav/Account/me.json: {"notify": false} ends
-them.
+You get this because the task is yours. This mail is of the kind "New tasks".
+To get no more of that kind, untick it at /account, or leave "task" out of
+mail.kinds in /dav/Account/me.json. Mails of failures are another kind and go
+on. {"notify": false} there would end all mails, those of failures, too.
 `)
 }
 
@@ -412,6 +413,33 @@ func TestFullStopsOfPeople(t *testing.T) {
 		n.Kind, n.Trouble = kind, &notice.Trouble{What: notice.WhatFailed, Text: "There is no table.", Since: noon(), Again: true}
 		if mail := n.Mail(&notice.Person{Email: "sam@example.org"}); strings.Contains(mail.Text, "..") || strings.Contains(mail.Subject, "..") {
 			t.Errorf("%s: %s\n%s", kind, mail.Subject, mail.Text)
+		}
+	}
+}
+
+// TestMailsSayHowTheirKindEnds: a mail tells how to end its own kind, not only all mails. Who
+// took the advice to store {"notify": false} got no mails of failures either.
+func TestMailsSayHowTheirKindEnds(t *testing.T) {
+	t.Parallel()
+	p := samplePerson(machine.ReasonStarter)
+	for _, kind := range []notice.Kind{notice.KindTask, notice.KindReminder, notice.KindAct, notice.KindOutcome} {
+		n := sampleEvent()
+		n.Kind, n.Links = kind, "https://flow.example.org"
+		text := strings.Join(strings.Fields(n.Mail(p).Text), " ")
+		for _, says := range []string{
+			fmt.Sprintf("This mail is of the kind %q.", kind.Title()),
+			fmt.Sprintf("untick it at https://flow.example.org/account, or leave %q out of mail.kinds in https://flow.example.org/dav/Account/me.json.", kind),
+			"Mails of failures are another kind and go on.",
+			"would end all mails, those of failures, too.",
+		} {
+			if !strings.Contains(text, says) {
+				t.Errorf("a mail of %s does not say %q: %s", kind, says, text)
+			}
+		}
+	}
+	for _, kind := range notice.Kinds() {
+		if kind.Title() == "" {
+			t.Errorf("%s has no title", kind)
 		}
 	}
 }
