@@ -50,7 +50,7 @@ func TestSuspend(t *testing.T) {
 	sam.mustPutCase(name, `{"state": "active"}`)
 	sam.caseForm(id).wants("state", `"active"`, "enabledActions", `["finish"]`)
 	log := sam.logTexts(id)
-	same(t, "log", log[len(log)-4:], []string{"life: Suspended", "roles: Changed stakeholders, xattrDict", "life: Resumed", "action: Nagged"})
+	same(t, "log", log[len(log)-4:], []string{"life: Suspended", "roles: Changed stakeholders; a: 1", "life: Resumed", "action: Nagged"})
 
 	// With a date it wakes by itself, at that very instant.
 	sam.mustPutCase(name, `{"state": "suspended", "suspendedUntil": "2012-11-11T01:00:00+01:00"}`)
@@ -145,7 +145,7 @@ func TestReopen(t *testing.T) {
 	sam.caseForm(id).wants("state", `"active"`, "title", `"Again"`, "status", `"open"`, "completed", "null")
 	same(t, "listed", names(sam.Cases.Cases(t.Context(), sam.by(), engine.Filter{})), fmt.Sprint(id))
 	log := sam.logTexts(id)
-	same(t, "log", log[len(log)-3:], []string{"life: Canceled", "life: Changed title", "life: Reopened"})
+	same(t, "log", log[len(log)-3:], []string{"life: Canceled", "life: Changed title: T → Again", "life: Reopened"})
 	if sam.caseForm(id).get("enabledActions") == "[]" {
 		t.Error("nothing is enabled")
 	}

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -342,23 +343,24 @@ func (d refusals) notOpen() error {
 	return e
 }
 
-// editByPerson changes fields of the case, whatever its life. One log entry names
+// editByPerson changes fields of the case, whatever its life. One log entry says
 // what has changed; if nothing has, there is none.
 func (d personal) editByPerson(e Edit) error {
 	c := d.c
-	var fields []string
+	var said edits
 	kind := LogLife
 	if e.Title != nil && *e.Title != c.Title {
+		from, to := editValues(label.Text(c.Title), label.Text(*e.Title))
+		said.changed("title", from, to)
 		c.Title = *e.Title
-		fields = append(fields, "title")
 	}
 	if e.Priority != nil && *e.Priority != c.Priority {
+		said.changed("priority", strconv.Itoa(c.Priority), strconv.Itoa(*e.Priority))
 		c.Priority = *e.Priority
-		fields = append(fields, "priority")
 	}
 	if e.ContextID != nil && *e.ContextID != c.ContextID {
 		c.ContextID, c.Context = *e.ContextID, e.Context
-		fields = append(fields, "context")
+		said.changed("context", "", "")
 	}
 	if e.Roles != nil {
 		roles, err := d.players(*e.Roles)
@@ -367,13 +369,13 @@ func (d personal) editByPerson(e Edit) error {
 		}
 		if !slices.EqualFunc(roles, c.Roles, samePlayers) {
 			c.Roles, kind = roles, LogRoles
-			fields = append(fields, "roles")
+			said.changed("roles", "", "")
 		}
 	}
 	if e.Stakeholders != nil {
 		if given := parties(*e.Stakeholders); !slices.Equal(given, c.Stakeholders) {
 			c.Stakeholders, kind = given, LogRoles
-			fields = append(fields, "stakeholders")
+			said.changed("stakeholders", "", "")
 		}
 	}
 	if e.Xattrs != nil {
@@ -385,21 +387,22 @@ func (d personal) editByPerson(e Edit) error {
 			return faults.Err()
 		}
 		if !slices.Equal(before, c.Xattrs) {
-			fields = append(fields, "xattrDict")
+			said.xattrs(before, c.Xattrs)
 		} else {
 			c.Xattrs = before
 		}
 	}
 	related := d.relate(e.Relations)
 	if e.StartAt != nil && !e.StartAt.Equal(c.StartAt) {
+		from := c.StartAt
 		if err := d.postpone(*e.StartAt); err != nil {
 			return err
 		}
-		fields = append(fields, "startAt")
+		said.changed("startAt", startWords(from), startWords(c.StartAt))
 	}
-	if fields != nil {
+	if text := said.text(); text != "" {
 		d.changed = true
-		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Changed " + strings.Join(fields, ", ")})
+		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})
 	}
 	for _, text := range related {
 		d.add(LogEntry{Kind: LogLife, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})
@@ -416,6 +419,14 @@ func (d personal) postpone(to time.Time) error {
 	}
 	d.c.StartAt = to.UTC().Round(0)
 	return nil
+}
+
+// startWords returns when a case is to start, as the log says it; "" for at once.
+func startWords(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 func samePlayers(a, b Players) bool { return a.Role == b.Role && slices.Equal(a.Parties, b.Parties) }

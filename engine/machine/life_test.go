@@ -3,11 +3,14 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/label"
 	"flowdrive/route"
@@ -111,6 +114,57 @@ func TestCancel(t *testing.T) {
 	p.script([]step{{"admin resolve", "active resolved: comment edit resolve reopen close"}, {"sam close", "completed closed: comment edit reopen"}, {"cancel", "!case-not-open"}})
 }
 
+// TestEditSaysWhatChanged repeats an edit of XATTRs, of which the log said no more than
+// "Changed xattrDict".
+func TestEditSaysWhatChanged(t *testing.T) {
+	t.Parallel()
+	number := func(text string) label.Value { return label.Value{Kind: document.Number, Text: text} }
+	one := func(key string, v label.Value) label.Dict { return label.Dict{{Key: key, Value: v}} }
+	long := strings.Repeat("a long text, ", 40)
+	var many label.Dict
+	for i := range 25 {
+		many = append(many, label.XAttr{Key: fmt.Sprintf("k%02d", i), Value: number("1")})
+	}
+	var wide label.Dict
+	for i := range 25 {
+		wide = append(wide, label.XAttr{Key: fmt.Sprintf("k%02d", i), Value: label.Text(strings.Repeat("ä", 100))})
+	}
+	for _, test := range []struct {
+		before, after label.Dict
+		want          string
+	}{
+		{one("supplier", label.Text("Sit")), one("supplier", label.Text("Other Ltd")), "Changed supplier: Sit → Other Ltd"},
+		{one("supplier", label.Text("Sit")), label.Dict{}, "Changed supplier removed, was Sit"},
+		{nil, one("supplier", label.Text("")), `Changed supplier: ""`},
+		{one("a", label.Text("5")), one("a", number("5")), `Changed a: "5" → 5`},
+		{one("a", number("5")), label.Dict{{Key: "b", Value: number("6")}, {Key: "0", Value: number("7")}}, "Changed 0: 7; a removed, was 5; b: 6"},
+		{one("note", label.Text("x")), one("note", label.Text("x; paid: no → yes")), `Changed note: x → "x; paid: no → yes"`},
+		{one("note", label.Text("x")), one("note", label.Text("x\ny")), `Changed note: x → "x\ny"`},
+		{one("priority", number("1")), one("priority", number("2")), "Changed xattr.priority: 1 → 2"},
+		{one("note", label.Text(long)), one("note", label.Text(long+"end")), `Changed note: "… text, a long text, " → … text, a long text, end`},
+		{nil, many, "Changed k00: 1; "}, {nil, wide, "Changed k00: "},
+	} {
+		p := started(t, bug(t))
+		if test.before != nil {
+			if err := p.event(Edit{Actor: actorNamed("ann"), Xattrs: &test.before}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.event(Edit{Actor: actorNamed("ann"), Xattrs: &test.after}); err != nil {
+			t.Fatal(err)
+		}
+		got := p.log[len(p.log)-1].Text
+		switch {
+		case len(test.after) == 25:
+			if !strings.HasPrefix(got, test.want) || !regexp.MustCompile(`; and \d+ more$`).MatchString(got) || len(got) > MaxLogText {
+				t.Errorf("log of %d bytes: %q", len(got), got)
+			}
+		case got != test.want:
+			t.Errorf("log %q, want %q", got, test.want)
+		}
+	}
+}
+
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	p := started(t, bug(t))
@@ -120,10 +174,10 @@ func TestEdit(t *testing.T) {
 		kind LogKind
 		want string
 	}{
-		{Edit{Title: &title}, LogLife, "Changed title"},
-		{Edit{Title: &same, Priority: &priority, ContextID: &context, Context: "core"}, LogLife, "Changed title, priority, context"},
-		{Edit{Xattrs: &label.Dict{{Key: "z", Value: label.Text("1")}, {Key: "a", Value: label.Text("2")}}}, LogLife, "Changed xattrDict"},
-		{Edit{Roles: &[]Players{{Role: "assignee", Parties: []string{"bob"}}}, Title: &title}, LogRoles, "Changed title, roles"},
+		{Edit{Title: &title}, LogLife, "Changed title: A case → Another"},
+		{Edit{Title: &same, Priority: &priority, ContextID: &context, Context: "core"}, LogLife, "Changed title: Another → A case; priority: 200 → 300; context"},
+		{Edit{Xattrs: &label.Dict{{Key: "z", Value: label.Text("1")}, {Key: "a", Value: label.Text("2")}}}, LogLife, "Changed a: 2; z: 1"},
+		{Edit{Roles: &[]Players{{Role: "assignee", Parties: []string{"bob"}}}, Title: &title}, LogRoles, "Changed title: A case → Another; roles"},
 		{Edit{Stakeholders: &[]string{"ann"}}, LogRoles, "Changed stakeholders"},
 	} {
 		test.edit.Actor = actorNamed("ann")
