@@ -320,6 +320,9 @@ func New(cfg Config) *Engine {
 	b.accounts = account.New(account.Config{
 		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: ties{b}, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Own: cfg.OwnAddress, Check: cfg.CheckPassword, Rouse: b.events.Rouse, Due: b.sweeper.note,
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, ZoneOf: b.zoneOfParty, Kinds: notice.WishedKinds(),
+		CodeStrays: func(user identity.Name, off time.Duration) {
+			b.log.Warn().Str("user", string(user)).Stringer("off", off).Msg("second factor: the code that was refused is right for another time; set the clock of the user's device, or that of this machine if it happens to others too")
+		},
 	})
 	return assemble(b)
 }

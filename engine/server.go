@@ -40,15 +40,17 @@ const (
 	ServerClock       ServerPart = "clock"
 	ServerContents    ServerPart = "contents"
 	ServerDatabase    ServerPart = "database"
+	ServerDirectory   ServerPart = "directory"
 	ServerDisk        ServerPart = "disk"
 	ServerHeartbeat   ServerPart = "heartbeat"
 	ServerRoutes      ServerPart = "routes"
 	ServerSettings    ServerPart = "settings"
+	ServerSignOn      ServerPart = "single-sign-on"
 	ServerStore       ServerPart = "contents-store"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerClock, ServerContents, ServerDatabase, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerStore}
+	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerClock, ServerContents, ServerDatabase, ServerDirectory, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerSignOn, ServerStore}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -63,6 +65,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the clock of the machine", Hint: "Nothing fires twice, so that a schedule entry that has fired at a later time waits for that. If the clock was wrong before and is right now, flowdrive schedule trigger starts a job that cannot wait, and an entry that is stored under a new name is planned from now on. Look at the synchronisation of the clock.", Over: "The clock is as late again as it was"}
 	case ServerContents:
 		return &notice.Server{Name: string(p), Title: "stored contents", Hint: "flowdrive check says of what they are; a backup may have them. Look at the disk.", Over: "What was damaged can be read again, or is gone"}
+	case ServerDirectory:
+		return &notice.Server{Name: string(p), Title: "the directory that checks passwords", Hint: "Nobody new logs in by it. Who is logged in stays so, who has logged in with a mount in the last half hour too, and app passwords and the passwords of Flowdrive work. Look at ldap-url, the network, its certificate, ldap-bind-dn and ldap-base. The log says more; flowdrive doctor asks it.", Over: "The directory answers again, or is not in the settings any more"}
 	case ServerDisk:
 		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then.", Over: "The server can store again"}
 	case ServerHeartbeat:
@@ -71,8 +75,10 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "settings that routes need", Hint: "A case fails when it comes to such a step. Put what is missing back into the settings and restart the server, or store the routes without it. Status/late.txt has a line for each.", Over: "The settings have what the routes name"}
 	case ServerSettings:
 		return &notice.Server{Name: string(p), Title: "the settings", Hint: "Those from before still count, but the server would not start with these. Correct them, and have them read again by systemctl reload flowdrive or the signal HUP. flowdrive config check says all that is wrong with them.", Over: "The settings were read and can be used"}
+	case ServerSignOn:
+		return &notice.Server{Name: string(p), Title: "the provider of the single sign-on", Hint: "Nobody new logs in by it. Who is logged in stays so, and app passwords and the passwords of Flowdrive work. Look at oidc-issuer, oidc-client-id, oidc-client-secret, the network and the clocks of both. The log says more; flowdrive doctor asks it.", Over: "The provider answers again, or is not in the settings any more"}
 	case ServerStore:
-		return &notice.Server{Name: string(p), Title: "the store of contents", Hint: "Documents and attachments cannot be read or stored meanwhile; all else goes on, and no restart is needed. Look at the store and at the network. flowdrive doctor asks it.", Over: "The store answers again"}
+		return &notice.Server{Name: string(p), Title: "the store of contents", Hint: "Documents and attachments cannot be read or stored meanwhile; all else goes on, and no restart is needed. Look at the store and at the network. flowdrive doctor asks it.", Over: "The store answers again, or is not in the settings any more"}
 	case ServerDatabase:
 	}
 	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk.", Over: "The server was stopped in good order since, and has started again"}

@@ -69,7 +69,7 @@ func TestSecondFactor(t *testing.T) {
 	wrong("the password before", b.post(t, "/login", "half", token, "code", strings.ToUpper(codes[4][1])), 401, "begin again")
 	g.must(t, "admin", 204, "PUT", "/dav/Admin/Users/ann.json", `{"password": "`+password+`"}`)
 	b, token = half()
-	wrong("a code that set it up", b.post(t, "/login", "half", token, "code", code(-1)), 401, "used before")
+	wrong("a code that set it up", b.post(t, "/login", "half", token, "code", code(-1)), 401, "used before. Wait for the next one; recovery codes are good once. If each code is wrong, compare the clock of your device with that of this server, which shows "+now.UTC().Format("15:04:05 UTC"))
 	if a := b.post(t, "/login", "half", token, "code", code(0), "name", "ann"); a.status != http.StatusSeeOther || a.header.Get("Set-Cookie") == "" {
 		t.Fatalf("the code: %d %s", a.status, a.body)
 	}

@@ -26,6 +26,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/jqworker"
 	"flowdrive/internal/password"
+	"flowdrive/internal/signon"
 	"flowdrive/notify"
 	"flowdrive/route"
 	"flowdrive/server"
@@ -40,9 +41,9 @@ type app struct {
 	log      zerolog.Logger
 	unlock   func() error
 	disk     *disk
-	backups  *backups    // nil: none
-	heart    *heartbeat  // nil: none
-	bucket   *storeWatch // nil: contents lie in none
+	backups  *backups   // nil: none
+	heart    *heartbeat // nil: none
+	answers  struct{ store, provider, directory *answerWatch }
 	figures  *figures
 	traces   *traces      // nil: none
 	told     *serverWatch // tells administrators what is wrong with the server
@@ -62,6 +63,7 @@ type app struct {
 	zones    *clock.Zones
 	gateway  *notify.Gateway
 
+	ldap        *signon.LDAP        // that checks passwords, too; nil: there is none
 	provider    *signOn             // at which people log in, too; nil: there is none
 	certificate *server.Certificate // from files; nil: there is none
 	unusable    string              // why its files cannot be used since they have changed; "" if they can
@@ -166,7 +168,6 @@ func (a *app) open(ctx context.Context) error {
 	a.told.engine = a.engine
 	a.told.note(engine.ServerSettings, "") // it starts with those that there are
 	a.disk.tell = func(what string) { a.told.note(engine.ServerDisk, what) }
-	a.bucket = a.newStoreWatch()
 	if a.heart, err = a.newHeartbeat(); err != nil {
 		return err
 	}
@@ -184,7 +185,11 @@ func (a *app) open(ctx context.Context) error {
 	})
 	a.operator = a.asOperator(a.drive)
 	a.clock, a.zones = now, zones
-	return a.wireServer(registry)
+	if err := a.wireServer(registry); err != nil {
+		return err
+	}
+	a.answers.store, a.answers.provider, a.answers.directory = a.watchStore(), a.watchProvider(), a.watchDirectory()
+	return nil
 }
 
 // openClock opens the sandbox's clock if there is a sandbox. It starts at the
@@ -361,7 +366,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
-		parts := []func(context.Context) error{a.live, a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.bucket.run, a.newClockWatch().run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
+		parts := []func(context.Context) error{a.live, a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.answers.store.run, a.answers.provider.run, a.answers.directory.run, a.newClockWatch().run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
 		if a.acme != nil {
 			parts = append(parts, a.acme.Run)
 		}

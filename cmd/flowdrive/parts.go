@@ -43,7 +43,14 @@ func (a *app) parts(ctx context.Context) []server.Part {
 	} else if wrong[engine.ServerAudit] {
 		audit = "it is not as it was written"
 	}
-	return []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "contents", Says: a.bucket.says()}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}, {Name: "holds", Says: holds}}
+	parts := []server.Part{{Name: "database"}, {Name: "disk", Says: disk}, {Name: "contents", Says: a.answers.store.says()}, {Name: "sweeper", Says: sweeper}, {Name: "outbox", Says: outbox}, {Name: "backup", Says: a.backups.says()}, {Name: "audit log", Says: audit}, {Name: "holds", Says: holds}}
+	if a.provider != nil {
+		parts = append(parts, server.Part{Name: "single sign-on", Says: a.answers.provider.says()})
+	}
+	if a.ldap != nil {
+		parts = append(parts, server.Part{Name: "directory", Says: a.answers.directory.says()})
+	}
+	return parts
 }
 
 // says says what is wrong with the backups, "" for nothing.

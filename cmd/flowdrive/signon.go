@@ -105,7 +105,8 @@ func (a *app) openDirectory() error {
 	if cfg == nil || err != nil {
 		return err
 	}
-	a.auth.SetDirectory(&directory{LDAP: signon.NewLDAP(*cfg), accounts: a.engine.Accounts, teams: teams, watch: &directoryWatch{log: a.log, now: time.Now}})
+	a.ldap = signon.NewLDAP(*cfg)
+	a.auth.SetDirectory(&directory{LDAP: a.ldap, accounts: a.engine.Accounts, teams: teams, watch: &directoryWatch{log: a.log, now: time.Now}})
 	return nil
 }
 

@@ -25,6 +25,9 @@ type Accounts struct {
 	own    OwnAddress
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
+
+	codeStrays func(user identity.Name, off time.Duration)
+
 	due    func(time.Time)
 	zone   func(name string) bool
 	zoneOf func(user identity.ID) *time.Location
@@ -54,6 +57,9 @@ type Config struct {
 	ZoneOf func(user identity.ID) *time.Location // of dates that the user writes without one
 	Kinds  []string                              // of notices, as users may choose them
 
+	// CodeStrays is called with by how much the code of a second factor is off that was
+	// refused, if the clock of the device or of this machine can be why.
+	CodeStrays func(user identity.Name, off time.Duration)
 	// Rouse is called once a change is durable: somebody's rights may be others.
 	Rouse func()
 	// Due is called with when a user is to be told that an app password ends.
@@ -113,7 +119,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, own: cfg.Own, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, own: cfg.Own, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds, codeStrays: cfg.CodeStrays}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

@@ -26,6 +26,7 @@ import (
 const (
 	codePeriod    = 30 // seconds
 	codeSkew      = 1  // steps by which the clock of a device may differ
+	codeStray     = 40 // steps by which a clock is looked for that is set wrong
 	recoveryCodes = 10
 	recoveryParts = 4 // of four letters or digits each: 80 random bits
 )
@@ -63,13 +64,33 @@ func (f *factor) take(code string, now time.Time) bool {
 	}
 	present := now.Unix() / codePeriod
 	for step := max(present-codeSkew, f.Step+1); step <= present+codeSkew; step++ {
-		want, err := hotp.GenerateCodeCustom(f.Secret, uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
-		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
+		if f.isOf(code, step) {
 			f.Step = step
 			return true
 		}
 	}
 	return false
+}
+
+// isOf reports whether the code is that of a step.
+func (f *factor) isOf(code string, step int64) bool {
+	want, err := hotp.GenerateCodeCustom(f.Secret, uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+	return err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1
+}
+
+// stray returns how far from the instant the code is right that was not taken, zero if it is
+// right nowhere near: the clock of the device or of this machine is off by that much.
+func (f *factor) stray(code string, now time.Time) time.Duration {
+	code = strings.ReplaceAll(code, " ", "")
+	present := now.Unix() / codePeriod
+	for away := int64(codeSkew + 1); away <= codeStray; away++ {
+		for _, by := range []int64{-away, away} {
+			if f.isOf(code, present+by) {
+				return time.Duration(by*codePeriod) * time.Second
+			}
+		}
+	}
+	return 0
 }
 
 func recoverySum(code string) string {
@@ -212,13 +233,18 @@ func (e *Accounts) UseFactor(ctx context.Context, user identity.ID, begun, code 
 // proven returns the second factor of the user if the code is one of it, which it takes.
 func (e *Accounts) proven(p *store.Party, code string) (*factor, error) {
 	f, err := factorOf(p)
+	now := e.maker.Wall()
 	switch {
 	case err != nil:
 		return nil, err
 	case f == nil:
 		return nil, change.Absent("second factor")
-	case !f.take(code, e.maker.Wall()):
-		return nil, errs.New(errs.LogIn, "The code is wrong, or it was used before. Wait for the next one; recovery codes are good once.")
+	case !f.take(code, now):
+		// The user is not told how far off a code is: that would say of a guess what it is worth.
+		if off := f.stray(code, now); off != 0 {
+			e.codeStrays(p.Name, off)
+		}
+		return nil, errs.New(errs.LogIn, "The code is wrong, or it was used before. Wait for the next one; recovery codes are good once. If each code is wrong, compare the clock of your device with that of this server, which shows %s.", now.UTC().Format("15:04:05 UTC"))
 	}
 	return f, nil
 }

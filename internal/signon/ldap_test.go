@@ -321,6 +321,17 @@ func TestLDAP(t *testing.T) {
 	if err := NewLDAP(cfg).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "ldap-bind-dn") || strings.Contains(err.Error(), "changed") {
 		t.Errorf("a check with it: %v", err)
 	}
+	for want, change := range map[string]func(c *LDAPConfig){
+		"it refuses ldap-bind-dn": func(*LDAPConfig) {},
+		"nothing at ldap-base":    func(c *LDAPConfig) { c.BindPassword, c.Base = "look", "ou=nowhere,dc=example,dc=org" },
+		"it cannot be reached":    func(c *LDAPConfig) { c.URL = "ldap://127.0.0.1:1" },
+	} {
+		wrong := cfg
+		change(&wrong)
+		if err := NewLDAP(wrong).Check(t.Context()); err == nil || !strings.Contains(Why(err), want) {
+			t.Errorf("%v is told as %q, want %q", err, Why(err), want)
+		}
+	}
 	cfg.BindPassword, cfg.StartTLS = "look", true
 	if _, err := NewLDAP(cfg).LogIn(t.Context(), "ann", "right"); !errs.Is(err, errs.Unavailable) {
 		t.Errorf("without the encryption that is asked for: %v", err)

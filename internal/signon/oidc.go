@@ -46,8 +46,9 @@ type OIDC struct {
 	cfg    OIDCConfig
 	client *http.Client
 
-	mu    sync.Mutex
-	found *oidc.Provider
+	mu      sync.Mutex
+	found   *oidc.Provider
+	refused error // why the last log-in has shown that nobody can log in; nil: it has not
 }
 
 const (
@@ -95,7 +96,7 @@ func (o *OIDC) provider(ctx context.Context) (*oidc.Provider, error) {
 	if o.found != nil {
 		return o.found, nil
 	}
-	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), o.client), o.cfg.Issuer)
+	found, err := o.ask(context.WithoutCancel(ctx))
 	if mismatch, is := errors.AsType[*oidc.IssuerMismatchError](err); is {
 		return nil, &errs.Error{Kind: errs.Unavailable, Detail: "The provider calls itself something else than oidc-issuer does; an administrator has to copy the issuer letter by letter.", Err: mismatch}
 	}
@@ -104,6 +105,30 @@ func (o *OIDC) provider(ctx context.Context) (*oidc.Provider, error) {
 	}
 	o.found = found
 	return found, nil
+}
+
+// ask asks the provider what it says of itself.
+func (o *OIDC) ask(ctx context.Context) (*oidc.Provider, error) {
+	return oidc.NewProvider(oidc.ClientContext(ctx, o.client), o.cfg.Issuer)
+}
+
+// Look returns why nobody can log in by the provider, as far as is known: it is asked what it
+// says of itself, also if it has said it before, and the last log-in counts. Why has the
+// error in words.
+func (o *OIDC) Look(ctx context.Context) error {
+	if _, err := o.ask(ctx); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.refused
+}
+
+// note notes how a log-in has ended whose fault is not that of one person, nil if it was good.
+func (o *OIDC) note(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.refused = err
 }
 
 // away is what people are told if the provider does not answer as it should.
@@ -150,12 +175,8 @@ func (o *OIDC) Finish(ctx context.Context, code, nonce, verifier string) (*Perso
 	}
 	ctx = oidc.ClientContext(ctx, o.client)
 	token, err := o.flow(p).Exchange(ctx, code, oauth2.VerifierOption(verifier))
-	if refused, is := errors.AsType[*oauth2.RetrieveError](err); is {
-		refused.Body = nil // it is in the text of the error otherwise
-		return nil, notBelieved("it did not take the code; look at oidc-client-id, oidc-client-secret and the address of return that it knows", err)
-	}
 	if err != nil {
-		return nil, o.away(err)
+		return nil, o.noToken(err)
 	}
 	raw, ok := token.Extra("id_token").(string)
 	if !ok {
@@ -163,7 +184,7 @@ func (o *OIDC) Finish(ctx context.Context, code, nonce, verifier string) (*Perso
 	}
 	checked, err := p.Verifier(&oidc.Config{ClientID: o.cfg.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return nil, notBelieved("its ID token is not valid; look at the clocks of both, and at oidc-client-id", err)
+		return nil, o.nobody(notBelieved(o.whyInvalid(ctx, p, raw), err))
 	}
 	if checked.Nonce != nonce {
 		return nil, notBelieved("its ID token belongs to another log-in", nil)
@@ -187,7 +208,53 @@ func (o *OIDC) Finish(ctx context.Context, code, nonce, verifier string) (*Perso
 			}
 		}
 	}
-	return o.person(checked, claims)
+	who, err := o.person(checked, claims)
+	if err == nil {
+		o.note(nil)
+	}
+	return who, err
+}
+
+// nobody notes an error that each log-in would have, and returns it.
+func (o *OIDC) nobody(err error) error {
+	o.note(err)
+	return err
+}
+
+// noToken says why the provider gave no token for a code.
+func (o *OIDC) noToken(err error) error {
+	refused, is := errors.AsType[*oauth2.RetrieveError](err)
+	if !is {
+		return o.away(err)
+	}
+	refused.Body = nil // it is in the text of the error otherwise
+	switch {
+	case refused.Response.StatusCode >= http.StatusInternalServerError:
+		return o.away(err)
+	case refused.ErrorCode == "invalid_client" || refused.ErrorCode == "unauthorized_client": // RFC 6749, section 5.2
+		return o.nobody(notBelieved("it refuses this server; an administrator has to compare oidc-client-id and oidc-client-secret with what it has: a secret can have expired there", err))
+	}
+	return notBelieved("it did not take the code; look at oidc-client-id, oidc-client-secret and the address of return that it knows", err)
+}
+
+// whyInvalid says what is wrong with an ID token that was not believed.
+func (o *OIDC) whyInvalid(ctx context.Context, p *oidc.Provider, raw string) string {
+	token, err := p.Verifier(&oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true, SkipIssuerCheck: true}).Verify(ctx, raw)
+	if err != nil {
+		return "its ID token is not valid, or not signed with one of its keys"
+	}
+	now := time.Now()
+	switch {
+	case token.Issuer != o.cfg.Issuer:
+		return "its ID token is of another provider; an administrator has to copy oidc-issuer from the provider, letter by letter"
+	case !slices.Contains(token.Audience, o.cfg.ClientID):
+		return "its ID token is for another program; an administrator has to compare oidc-client-id with what it has"
+	case token.Expiry.IsZero():
+		return "its ID token does not say how long it is valid"
+	case token.Expiry.Before(now):
+		return fmt.Sprintf("its ID token had expired at %s, and the clock of this server shows %s; an administrator has to set the clocks of both", token.Expiry.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("its ID token is not valid yet, and the clock of this server shows %s; an administrator has to set the clocks of both", now.UTC().Format(time.RFC3339))
 }
 
 // said reports whether a claim says anything: some providers send null.
@@ -225,8 +292,10 @@ func (o *OIDC) person(checked *oidc.IDToken, claims map[string]json.RawMessage) 
 	return who, nil
 }
 
+const notTaken = "The log-in of the provider was not taken: "
+
 func notBelieved(why string, err error) error {
-	return &errs.Error{Kind: errs.LogIn, Detail: "The log-in of the provider was not taken: " + why + ".", Err: err}
+	return &errs.Error{Kind: errs.LogIn, Detail: notTaken + why + ".", Err: err}
 }
 
 // End returns the address at which a browser logs out of the provider and comes back, "" if

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ type hostile struct {
 	says     map[string]any                     // of itself, in place of what is right
 	info     map[string]any                     // what the address of user information says, nil: 404
 	verifier string                             // as it came with the last code
+	refuses  [2]string                          // the status and the error in place of a token
 }
 
 func newHostile(t *testing.T) *hostile {
@@ -65,6 +67,12 @@ func (h *hostile) serve(w http.ResponseWriter, r *http.Request) {
 		}}}
 	case "/token":
 		h.verifier = r.PostFormValue("code_verifier")
+		if status, err := strconv.Atoi(h.refuses[0]); err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{"error": "`+h.refuses[1]+`"}`)
+			return
+		}
 		now := time.Now()
 		claims := map[string]any{
 			"iss": h.URL, "aud": "flowdrive", "sub": "5f2c", "nonce": "the nonce", "preferred_username": "ann", "email": "ann@example.org",
@@ -160,11 +168,12 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 			}
 		}, "not valid"},
 		{"no token", func(h *hostile) { h.token = func(map[string]any) string { return "" } }, "not valid"},
-		{"of another issuer", set("iss", "https://evil.example.org"), "not valid"},
-		{"for another server", set("aud", "another"), "not valid"},
-		{"expired", set("exp", ago(time.Minute)), "not valid"},
+		{"of another issuer", set("iss", "https://evil.example.org"), "of another provider"},
+		{"for another server", set("aud", "another"), "for another program"},
+		{"expired", set("exp", ago(time.Minute)), "had expired at"},
 		{"without an end", set("exp", nil), "not valid"},
-		{"of the future", set("nbf", ago(-time.Hour)), "not valid"},
+		{"that does not say when it ends", func(h *hostile) { h.claims = func(c map[string]any) { delete(c, "exp") } }, "does not say how long"},
+		{"of the future", set("nbf", ago(-time.Hour)), "not valid yet"},
 		{"of a clock that is a minute ahead", func(h *hostile) {
 			h.claims = func(c map[string]any) { c["nbf"], c["iat"] = ago(-time.Minute), ago(-time.Minute) }
 		}, ""},
@@ -217,6 +226,57 @@ func TestProvidersThatAreNotBelieved(t *testing.T) {
 	if _, err := o.Begin(t.Context(), "s", "n", "v"); !errs.Is(err, errs.Unavailable) {
 		t.Errorf("a page in place of an answer: %v", err)
 	}
+}
+
+// TestProviderIsLookedAt: what keeps everybody from logging in is known without anybody who
+// asks, and from the log-in that has shown it until one is good; what one person has done wrong
+// is not.
+func TestProviderIsLookedAt(t *testing.T) {
+	t.Parallel()
+	h := newHostile(t)
+	o := NewOIDC(OIDCConfig{Issuer: h.URL, ClientID: "flowdrive"})
+	finish := func(nonce string) { _, _ = o.Finish(t.Context(), "code", nonce, "v") } // what it says is looked at elsewhere
+	said := func() string {
+		t.Helper()
+		if err := o.Look(t.Context()); err != nil {
+			return Why(err)
+		}
+		return ""
+	}
+	check := func(what, want string) {
+		t.Helper()
+		if got := said(); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: it says %q, want %q", what, got, want)
+		}
+	}
+	check("it answers", "")
+	finish("of somebody else")
+	check("a log-in that is not taken", "")
+	h.refuses = [2]string{"400", "invalid_grant"}
+	finish("the nonce")
+	check("a code that is not taken", "")
+	h.refuses = [2]string{"503", ""}
+	if _, err := o.Finish(t.Context(), "code", "the nonce", "v"); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("an address of tokens that is away: %v", err)
+	}
+	h.refuses = [2]string{"401", "invalid_client"}
+	finish("the nonce")
+	check("a secret that has expired", "it refuses this server")
+	h.refuses = [2]string{}
+	finish("of somebody else")
+	check("until a log-in is good", "it refuses this server")
+	finish("the nonce")
+	check("a good one", "")
+	h.claims = func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() }
+	finish("the nonce")
+	check("a clock that is off", "set the clocks of both")
+	h.claims = nil
+	finish("the nonce")
+	check("a good one again", "")
+	h.says = map[string]any{"issuer": "https://evil.example.org"}
+	check("another name", "oidc-issuer")
+	h.Close()
+	check("it is away", "it cannot be reached")
 }
 
 // TestClaims: what a provider says of mail and groups is taken as far as it is certain.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -17,9 +18,17 @@ func TestStoreOfContentsIsAway(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	var away error
+	errOther := errors.New("no")
 	var noted []string
-	w := &storeWatch{
-		ask: func() error { return away },
+	w := &answerWatch{
+		part: engine.ServerStore, name: "contents: the store",
+		ask: func(context.Context) error { return away },
+		why: func(err error) string {
+			if errors.Is(err, errOther) {
+				return "it refuses"
+			}
+			return "it does not answer as it should"
+		},
 		log: zerolog.New(&log),
 		note: func(part engine.ServerPart, text string) {
 			noted = append(noted, string(part)+": "+text)
@@ -38,10 +47,11 @@ func TestStoreOfContentsIsAway(t *testing.T) {
 		{"one answer is missing again", errors.New("connection refused"), nil, ""},
 		{"and another one", errors.New("connection refused"), []string{"contents-store: it does not answer as it should"}, "it does not answer as it should"},
 		{"it stays away", errors.New("connection refused"), nil, "it does not answer as it should"},
+		{"something else is wrong", errOther, []string{"contents-store: it refuses"}, "it refuses"},
 		{"it answers", nil, []string{"contents-store: "}, ""},
 	} {
 		noted, away = nil, step.away
-		w.look()
+		w.look(t.Context())
 		if diff := cmp.Diff(step.noted, noted); diff != "" {
 			t.Errorf("%s (-want +got): %s", step.name, diff)
 		}
@@ -52,7 +62,11 @@ func TestStoreOfContentsIsAway(t *testing.T) {
 	if n := strings.Count(log.String(), "connection refused"); n != 1 {
 		t.Errorf("why is said %d times:\n%s", n, log.String())
 	}
-	if got := (*storeWatch)(nil).says(); got != "" {
-		t.Errorf("without a bucket: %q", got)
+	noted, w.ask = nil, nil
+	if err := w.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"contents-store: "}, noted); diff != "" {
+		t.Errorf("if the settings have it no more (-want +got): %s", diff)
 	}
 }
