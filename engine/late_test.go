@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine/notice"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 )
 
@@ -66,6 +67,57 @@ func TestLateHasWhatTakesLongerThanUsual(t *testing.T) {
 			w.wantLate("ended", text)
 		})
 	}
+}
+
+// TestGivenUpIsNotLate: a case whose command has failed and was given up leaves late.txt and
+// the count of the overview, and its file, the refusal to cancel it and that to resume it say
+// the same. It stood there for ever, as failed, completed and ended.
+func TestGivenUpIsNotLate(t *testing.T) {
+	t.Parallel()
+	withInbox(t, fmt.Sprintf(routeTrier, ""), func(k *inbox) {
+		k.works(&outbox.Final{Reason: "disk full"})
+		dora, sam := k.as("dora"), k.as("sam")
+		id := sam.startCase(`{"route": "job", "title": "One"}`)
+		k.wait(time.Second)
+		about := fmt.Sprintf("case %d: One", id)
+		_, err := dora.putCase(fmt.Sprint(id), `{"state": "canceled"}`)
+		wantDetail(t, err, `The case has ended as failed, in the state "failed". What has failed in it can be tried again, by its state active, or given up, by {"do": "abort"} to run.3-1 in its folder Actions/. These actions can be performed: give-up.`)
+		dora.mustPutCase(fmt.Sprint(id), `{"state": "active"}`)
+		k.wait(time.Second)
+		for _, who := range []string{"sam", "dora", "admin"} {
+			wantsLines(t, k.as(who).statusPage(engine.StatusLate), about)
+		}
+		wantsLines(t, sam.statusPage(engine.StatusOverview), "failed                      1")
+		name := strings.TrimPrefix(dora.work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.", id))
+		dora.mustDo(id, name, "abort")
+		k.wait(time.Second)
+		for _, who := range []string{"sam", "dora", "admin"} {
+			page := k.as(who).statusPage(engine.StatusLate)
+			wantsLines(t, page, "The server could do everything.", "No case has failed.")
+			if strings.Contains(page, about) {
+				t.Errorf("what is late for %s: %s", who, page)
+			}
+		}
+		wantsLines(t, sam.statusPage(engine.StatusOverview), "failed                      0")
+		page := try(sam.statusCase(id)).must(k.world, "its file")
+		wantsLines(t, page, "On error of run: disk full, 2000-01-01 00:00 UTC; given up by dora, 2000-01-01 00:00 UTC")
+		for _, state := range []string{"canceled", "active"} {
+			_, err := dora.putCase(fmt.Sprint(id), fmt.Sprintf(`{"state": %q}`, state))
+			k.refused(err, errs.CaseNotOpen)
+			wantDetail(t, err, `The case has ended as failed, in the state "failed". What had failed was given up by dora: there is nothing left to try again or to cancel. These actions can be performed: give-up.`)
+		}
+	})
+}
+
+// wantDetail wants an error that says so.
+func wantDetail(t *testing.T, err error, want string) {
+	t.Helper()
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		t.Errorf("the error is %v, want %s", err, want)
+		return
+	}
+	same(t, "what the error says", e.Detail, want)
 }
 
 // TestLateHasEntries: who may see a schedule entry, or administers its route, finds in

@@ -210,13 +210,14 @@ type statusLook struct {
 	*Status
 	by      identity.Principal
 	zone    status.Zone
-	queued  []int64 // cases that the user may have started, for what is held back
+	queued  []int64        // cases that the user may have started, for what is held back
+	givenUp map[int64]bool // failed cases in which all that had failed was given up, as late finds them
 	version statusVersion
 }
 
 func (e *Status) look(by identity.Principal) *statusLook {
 	zone := status.Zone{Location: e.zoneOf(by)}
-	return &statusLook{Status: e, by: by, zone: zone, version: e.version(zone)}
+	return &statusLook{Status: e, by: by, zone: zone, givenUp: map[int64]bool{}, version: e.version(zone)}
 }
 
 // keep returns the file with that key, which write makes if it is not in the cache.

@@ -116,7 +116,9 @@ func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
 		return nil, err
 	}
 	for i := range cases {
-		o.Cases[machine.Life(cases[i].State)]++
+		if !l.givenUp[cases[i].Seq] {
+			o.Cases[machine.Life(cases[i].State)]++
+		}
 	}
 	return o, l.overviewEntries(ctx, o)
 }
@@ -233,28 +235,9 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 			}
 		}
 		for i := range failed {
-			row, err := store.OrNil(r.Cases().Get(failed[i].Seq))
-			if err != nil {
+			if err := l.lateFailed(r, failed[i].Seq, late); err != nil {
 				return err
 			}
-			if row == nil {
-				continue // it has gone since it was listed
-			}
-			c, err := l.caseOf(r, row.Marking)
-			if err != nil {
-				return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
-			}
-			item := status.LateItem{Kind: status.LateFailed, Case: c.ID, Title: c.Title, Who: []string{machine.PartyAdmins}, Since: c.Modified}
-			if item.Text, err = whyUnstarted(l.cases.decider, r, c); err != nil {
-				return err
-			}
-			if n := len(c.Warnings); n > 0 {
-				item.Text = c.Warnings[n-1].Text
-			}
-			if l.administers(row.RouteID) {
-				item.May = status.LateMayStart
-			}
-			late.Items = append(late.Items, item)
 		}
 		for i := range suspended {
 			if err := l.lateSuspended(r, suspended[i].Seq, late); err != nil {
@@ -272,6 +255,40 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 		late.Others, late.More = late.Others[:mostLateItems], true
 	}
 	return late, err
+}
+
+// lateFailed adds a case that has failed, unless all that had failed in it was given up.
+func (l *statusLook) lateFailed(r store.Reader, id int64, late *status.Late) error {
+	row, err := store.OrNil(r.Cases().Get(id))
+	if err != nil || row == nil {
+		return err // nil: it has gone since it was listed
+	}
+	c, err := l.caseOf(r, row.Marking)
+	if err != nil {
+		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
+	}
+	if c.GivenUp() {
+		l.givenUp[id] = true
+		return nil
+	}
+	item := status.LateItem{Kind: status.LateFailed, Case: c.ID, Title: c.Title, Since: c.Modified}
+	if c.Life == machine.Failed || c.HasFailures() {
+		item.Who = []string{machine.PartyAdmins}
+		if l.administers(row.RouteID) {
+			item.May = status.LateMayStart
+		}
+	}
+	if item.Text, err = whyUnstarted(l.cases.decider, r, c); err != nil {
+		return err
+	}
+	if n := len(c.Warnings); n > 0 {
+		item.Text = c.Warnings[n-1].Text
+	}
+	if item.Text == "" {
+		item.Text = fmt.Sprintf("It has ended in the state %q.", c.Status)
+	}
+	late.Items = append(late.Items, item)
+	return nil
 }
 
 // lateIn adds what is late in a case.

@@ -337,8 +337,12 @@ func (d refusals) notOpen() error {
 	case Suspended:
 		e.Detail = "The case is suspended" + until(d.c.SuspendedUntil) + "; resume it first, by its state active."
 	case Failed:
-		e.Detail = "The case has failed; try again what has failed, by its state active, or give it up, by the action that has failed, with do abort."
-	case Active, Completed, Canceled: // the detail above
+		e.Detail = "The case could not start; have it tried again, by its state active, or cancel it, by its state canceled."
+	case Completed:
+		if d.endsFailed() {
+			e.Detail = d.endedFailed()
+		}
+	case Active, Canceled: // the detail above
 	}
 	return e
 }

@@ -620,6 +620,8 @@ func appendMovedJSON(b []byte, v *Moved) []byte {
 	b = appendString(b, `{"x":`, v.Text)
 	b = appendFilled(b, `,"b":`, v.By)
 	b = appendInstant(b, `,"t":`, v.At)
+	b = appendSet(b, `,"g":`, v.GivenUp)
+	b = appendFilled(b, `,"gb":`, v.GivenUpBy)
 	return append(b, '}')
 }
 
@@ -632,6 +634,10 @@ func (r *markingReader) readMoved() (v Moved) {
 			v.By = r.text()
 		case "t":
 			v.At = r.instant()
+		case "g":
+			v.GivenUp = r.instant()
+		case "gb":
+			v.GivenUpBy = r.text()
 		default:
 			r.unknown(key)
 		}

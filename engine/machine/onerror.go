@@ -25,6 +25,26 @@ type Moved struct {
 	Text string    `json:"x"` // "Canceled", or what has failed and why, in one line
 	By   string    `json:"b,omitempty"`
 	At   time.Time `json:"t"`
+
+	// GivenUp is when a person gave up the last of what had failed, and GivenUpBy who that
+	// was. The case stays in its state of the type failed.
+	GivenUp   time.Time `json:"g,omitzero"`
+	GivenUpBy string    `json:"gb,omitempty"`
+}
+
+// GivenUp reports whether onError has led the case into a state of the type failed and a
+// person has given up all that had failed: nobody needs to do anything about it any more.
+// Who did it is not known of cases that were stored before Moved had that.
+func (c *Case) GivenUp() bool {
+	return c.Moved != nil && c.Failing && c.Life == Completed && !c.HasFailures()
+}
+
+// giveUp notes that the actor has given up what led the case into a state of the type
+// failed, if nothing else is left of it.
+func (d failures) giveUp(actor Actor) {
+	if m := d.c.Moved; m != nil && d.c.Life == Completed && d.endsFailed() && !d.c.HasFailures() {
+		d.c.Moved = &Moved{Text: m.Text, By: m.By, At: m.At, GivenUp: d.now, GivenUpBy: actor.Name}
+	}
 }
 
 // errorHandler runs onError (docs/contract/routes.md#what-fails).
@@ -221,6 +241,7 @@ func (d personal) giveUpBroken(e Abort) (bool, error) {
 	d.asked, d.c.Broken, d.changed = e.Action, nil, true
 	d.failures().forgetOnError(e.Action)
 	d.gaveUp = append(d.gaveUp, e.Action)
+	d.failures().giveUp(e.Actor)
 	entry := byPerson(e.Actor, e.Comment)
 	entry.Kind, entry.Action, entry.Text = LogTask, new(e.Action), "Gave up: "+e.Action
 	d.add(entry)

@@ -429,6 +429,9 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 		entry.Text = fmt.Sprintf("Sent again: %s", o.Verb)
 		d.addOutside(&o, entry)
 	}
+	if !again {
+		d.failures().giveUp(actor)
+	}
 	if back != "" {
 		d.comeBack(back, byPerson(actor, ""))
 	}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -91,11 +92,50 @@ func (d refusals) notReopened() error {
 		}
 	}
 	e := errs.New(errs.CaseNotOpen, "The case is completed; no action that is enabled now reopens it.")
-	if len(names) > 0 {
+	if d.endsFailed() {
+		e.Detail = d.endedFailed()
+	} else if len(names) > 0 {
 		e.Detail = "The case is completed; it is reopened by performing one of these actions: " + strings.Join(names, ", ") + "."
 	}
-	e.Extra = map[string]any{"state": string(Completed), "actions": names}
+	e.Extra = map[string]any{"state": string(d.c.Shown()), "actions": names}
 	return e
+}
+
+// endedFailed says of a case that has ended in a state of the type failed what can be done
+// with it still. It is the refusal of everything else.
+func (d refusals) endedFailed() string {
+	text := fmt.Sprintf("The case has ended as failed, in the state %q.", d.c.Status)
+	switch {
+	case d.c.HasFailures():
+		var names []string
+		for _, u := range d.c.AllUndone() {
+			names = append(names, u.Name)
+		}
+		for i := range d.c.Enabled {
+			if d.c.Enabled[i].State == Escalated {
+				names = append(names, d.c.Enabled[i].Action)
+			}
+		}
+		text += fmt.Sprintf(" What has failed in it can be tried again, by its state active, or given up, by {\"do\": \"abort\"} to %s in its folder Actions/.", strings.Join(names, ", "))
+	case d.c.GivenUp():
+		by := ""
+		if d.c.Moved.GivenUpBy != "" {
+			by = " by " + d.c.Moved.GivenUpBy
+		}
+		text += fmt.Sprintf(" What had failed was given up%s: there is nothing left to try again or to cancel.", by)
+	default:
+		text += " There is nothing in it to try again or to cancel."
+	}
+	var actions []string
+	for i := range d.route.Actions {
+		if place := d.place(i); place >= 0 && d.c.Enabled[place].State == Offered && d.route.Actions[i].Trigger == route.TriggerUser {
+			actions = append(actions, d.route.Actions[i].Name)
+		}
+	}
+	if len(actions) > 0 {
+		text += " These actions can be performed: " + strings.Join(actions, ", ") + "."
+	}
+	return text
 }
 
 // leadsOut reports whether the action can lead to a state that is not complete.

@@ -105,6 +105,7 @@ func Replace(c *Case, r *route.Route, from, to string, handedOver bool) (after *
 	if out.Moved != nil {
 		moved := *out.Moved
 		replace(&moved.By)
+		replace(&moved.GivenUpBy)
 		out.Moved = &moved
 	}
 	for i := range out.Performed {

@@ -160,7 +160,11 @@ func (c *Case) moved() string {
 	if m.By != "" {
 		by = " by " + m.By
 	}
-	return fmt.Sprintf("%s%s, %s", c.Zone.words(machine.OneLine(m.Text)), by, c.Zone.Minute(m.At))
+	text := fmt.Sprintf("%s%s, %s", c.Zone.words(machine.OneLine(m.Text)), by, c.Zone.Minute(m.At))
+	if c.Case.GivenUp() && m.GivenUpBy != "" {
+		text += fmt.Sprintf("; given up by %s, %s", m.GivenUpBy, c.Zone.Minute(m.GivenUp))
+	}
+	return text
 }
 
 func (c *Case) writeWaits(p *page) {
