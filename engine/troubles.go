@@ -330,7 +330,7 @@ func (t *notifier) wants(p *notice.Person, kind notice.Kind) bool {
 
 // addTrouble stores something that is wrong, and reports whether it was known.
 func (e *decider) addTrouble(tx store.Tx, row *store.Trouble) (known bool, err error) {
-	err = tx.Savepoint(func() error { return tx.Write().Troubles().Insert(row) })
+	err = store.Savepoint(tx, func() error { return tx.Write().Troubles().Insert(row) })
 	if errs.Is(err, errs.NameTaken) {
 		return true, nil
 	}

@@ -105,7 +105,7 @@ type Writer interface {
 	// Settle returns ErrAgain if something that was written later did not come out.
 	Settle() error
 
-	// Parts runs functions, each as Tx.Savepoint does, and returns their errors when all have
+	// Parts runs functions, each as Savepoint does, and returns their errors when all have
 	// run. A store that is far away sends what several of them write later together.
 	Parts(fs []func() error) []error
 }
@@ -115,14 +115,13 @@ type Tx interface {
 	Reader
 	Write() Writer
 
-	// Savepoint runs f and returns its error. If f fails or panics, what it
-	// wrote and registered is undone, and nothing else. A unit that writes
-	// nothing else does without: rolling it back as a whole is cheaper.
-	Savepoint(f func() error) error
-
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
 	AfterCommit(f func())
+
+	// IfUndone registers f to run once what was written by then is undone: the part
+	// fails in which it was registered, or the unit, or the commit. f must not block.
+	IfUndone(f func())
 }
 
 // ErrAgain says that what a unit wrote later did not come out as it was decided. Code that decides

@@ -157,7 +157,7 @@ func BenchmarkUnitFire(b *testing.B) {
 		mustUpdate(b, db, func(tx store.Tx) error {
 			for i := range n {
 				fire := fireUnit(db, entries[(done+i)%len(entries)])
-				if err := tx.Savepoint(func() error { return fire(tx) }); err != nil {
+				if err := store.Savepoint(tx, func() error { return fire(tx) }); err != nil {
 					return err
 				}
 			}

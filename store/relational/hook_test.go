@@ -25,7 +25,7 @@ func TestHooks(t *testing.T) {
 				return err
 			}
 		}
-		if err := tx.Savepoint(func() error { return w.Put(hook(1, "PUSHES", 3)) }); !errs.Is(err, errs.NameTaken) {
+		if err := store.Savepoint(tx, func() error { return w.Put(hook(1, "PUSHES", 3)) }); !errs.Is(err, errs.NameTaken) {
 			t.Errorf("the same name: got %v", err)
 		}
 		return nil

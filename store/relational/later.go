@@ -244,7 +244,7 @@ func (t *tx) Parts(fs []func() error) []error {
 	results := make([]error, len(fs))
 	if c.pipeline == nil {
 		for i, f := range fs {
-			results[i] = t.Savepoint(f)
+			results[i] = t.savepoint(f)
 		}
 		return results
 	}
@@ -262,6 +262,9 @@ func (t *tx) Parts(fs []func() error) []error {
 		if t.lost = c.perform(t, &parts[i], false); t.lost != nil {
 			break
 		}
+		if parts[i].err != nil {
+			parts[i].err = joined(parts[i].err, parts[i].undone())
+		}
 	}
 	if t.lost == nil {
 		t.lost = c.settle()
@@ -270,6 +273,8 @@ func (t *tx) Parts(fs []func() error) []error {
 	for i := range parts {
 		if results[i] = cmp.Or(parts[i].err, t.lost); results[i] == nil {
 			t.hooks = append(t.hooks, parts[i].hooks...)
+		} else {
+			results[i] = joined(results[i], parts[i].undone())
 		}
 	}
 	return results

@@ -123,14 +123,14 @@ func TestLater(t *testing.T) {
 		}), isAgain(errs.NameTaken)},
 		{"one that does not write later", put("at once", "1"), isNil},
 		{"a part of one that fails", inserted(7, func(tx store.Tx) error {
-			err := tx.Savepoint(func() error { return errors.Join(tx.Write().Settings().Put("part", "1"), errRefused) })
+			err := store.Savepoint(tx, func() error { return errors.Join(tx.Write().Settings().Put("part", "1"), errRefused) })
 			if !errors.Is(err, errRefused) {
 				return errs.Wrap("a part", err)
 			}
 			return tx.Write().Cases().AppendLog(cases[7].ID, 1, log)
 		}), isNil},
 		{"a part whose writes do not come out", inserted(8, func(tx store.Tx) error {
-			err := tx.Savepoint(func() error {
+			err := store.Savepoint(tx, func() error {
 				tx.Write().Later()
 				tx.AfterCommit(func() { t.Error("the hook of a part that was undone ran") })
 				return errors.Join(tx.Write().Settings().Put("part", "1"), tx.Write().Cases().Insert(cases[2]))
@@ -138,7 +138,7 @@ func TestLater(t *testing.T) {
 			if !isAgain(errs.NameTaken)(err) {
 				return errs.Wrap("a part", err)
 			}
-			return tx.Savepoint(func() error {
+			return store.Savepoint(tx, func() error {
 				tx.Write().Later()
 				return tx.Write().Settings().Put("second part", "1")
 			})

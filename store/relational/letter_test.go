@@ -22,7 +22,7 @@ func TestLetters(t *testing.T) {
 				return err
 			}
 		}
-		if err := tx.Savepoint(func() error {
+		if err := store.Savepoint(tx, func() error {
 			return w.Insert(&store.Letter{Name: "d.eml", Created: time.UnixMilli(2), Content: []byte{}})
 		}); !errs.Is(err, errs.NameTaken) {
 			t.Errorf("a name that is in use: %v", err)

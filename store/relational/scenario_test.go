@@ -33,7 +33,7 @@ func TestScenarios(t *testing.T) {
 			}
 		}
 		for _, s := range []*store.Scenario{made(1, ann, "bug"), made(0, sam, "LATER")} {
-			if err := tx.Savepoint(func() error { return w.Put(s) }); !errs.Is(err, errs.NameTaken) {
+			if err := store.Savepoint(tx, func() error { return w.Put(s) }); !errs.Is(err, errs.NameTaken) {
 				t.Errorf("at the same place: got %v", err)
 			}
 		}

@@ -27,7 +27,7 @@ func TestTroubles(t *testing.T) {
 			}
 		}
 		again := *ofCase
-		if err := tx.Savepoint(func() error { return w.Troubles().Insert(&again) }); !errs.Is(err, errs.NameTaken) {
+		if err := store.Savepoint(tx, func() error { return w.Troubles().Insert(&again) }); !errs.Is(err, errs.NameTaken) {
 			t.Errorf("a second one of the name: %v", err)
 		}
 		return nil

@@ -21,7 +21,7 @@ const maxBatch = 256
 type tx struct {
 	reader
 	db      *DB
-	hooks   []func()
+	hooks   []hook
 	cases   []int64 // that were changed, perhaps some that were not
 	earlier []int64 // likewise, by units of the transaction before this one
 	lost    error   // what the whole transaction was lost by
@@ -29,11 +29,21 @@ type tx struct {
 
 // AfterCommit registers f to run once the unit is durable, in order and
 // before Update returns. f must not block: the writer waits for it.
-func (t *tx) AfterCommit(f func()) { t.hooks = append(t.hooks, f) }
+func (t *tx) AfterCommit(f func()) { t.hooks = append(t.hooks, hook{f: f}) }
 
-// Savepoint runs f. If f fails or panics, or what it wrote later does not come out, it
+// IfUndone registers f to run once what was written by then is undone, in order and before
+// Update returns. f must not block: the writer waits for it.
+func (t *tx) IfUndone(f func()) { t.hooks = append(t.hooks, hook{f, true}) }
+
+// hook is what runs after the commit, or if there is none.
+type hook struct {
+	f      func()
+	undone bool // it runs if what its unit wrote is undone
+}
+
+// savepoint runs f. If f fails or panics, or what it wrote later does not come out, it
 // undoes what f wrote and registered, and nothing else.
-func (t *tx) Savepoint(f func() error) error {
+func (t *tx) savepoint(f func() error) error {
 	if t.lost != nil {
 		return t.lost
 	}
@@ -53,6 +63,7 @@ func (t *tx) Savepoint(f func() error) error {
 	}
 	t.lost = cmp.Or(t.lost, t.c.part.lost)
 	if err != nil && t.lost == nil {
+		err = joined(err, runHooks(t.hooks[hooks:], true))
 		t.hooks = t.hooks[:hooks]
 		t.c.waiting, t.c.part.failed, t.c.ahead = nil, nil, ahead{}
 		if _, undoErr := t.c.Exec(undoPart); undoErr != nil {
@@ -71,7 +82,7 @@ type unit struct {
 	state atomic.Int32
 	done  chan struct{} // closed once err is the answer
 	err   error
-	hooks []func()
+	hooks []hook
 	cases []int64 // that it has changed
 }
 
@@ -85,6 +96,14 @@ const (
 
 func newUnit(f func(store.Tx) error) *unit {
 	return &unit{f: func(t *tx) error { return f(t) }, done: make(chan struct{})}
+}
+
+// undone runs what is to run as the unit has failed. That is at once, so that the next unit
+// finds it done, and not again if the whole transaction fails.
+func (u *unit) undone() error {
+	hooks := u.hooks
+	u.hooks = nil
+	return runHooks(hooks, true)
 }
 
 func (u *unit) answer(err error) {
@@ -230,11 +249,11 @@ func (db *DB) answer(units []*unit, failed error) {
 	for _, u := range units {
 		switch {
 		case u.err != nil:
-			u.answer(u.err)
+			u.answer(joined(u.err, u.undone()))
 		case failed != nil:
-			u.answer(failed)
+			u.answer(joined(failed, u.undone()))
 		default:
-			u.answer(runHooks(u.hooks))
+			u.answer(runHooks(u.hooks, false))
 		}
 	}
 }
@@ -288,6 +307,9 @@ func (db *DB) fill(units []*unit) error {
 		if err := attempt(&tx{reader: reader{c: w}, db: db, earlier: changed}, u, alone); err != nil {
 			return Failure("write", err)
 		}
+		if u.err != nil {
+			u.err = joined(u.err, u.undone())
+		}
 		changed = append(changed, u.cases...)
 	}
 	reserved, err := db.ids.reserve(w)
@@ -323,7 +345,7 @@ func attempt(t *tx, u *unit, alone bool) error {
 	if alone {
 		u.err = protect(f)
 	} else {
-		u.err = t.Savepoint(f)
+		u.err = t.savepoint(f)
 	}
 	u.hooks, u.cases = t.hooks, t.cases
 	return t.lost
@@ -339,13 +361,23 @@ func lost(unit, undo error) error {
 	return undo
 }
 
-// runHooks runs the hooks of a unit after its commit. What the unit wrote is
-// durable even if a hook panics.
-func runHooks(hooks []func()) (err error) {
+// runHooks runs the hooks of a unit after its commit, or those that run if there is none. What
+// the unit wrote is durable even if a hook panics.
+func runHooks(hooks []hook, undone bool) (err error) {
 	for _, hook := range hooks {
-		err = errors.Join(err, protect(func() error { hook(); return nil }))
+		if hook.undone == undone {
+			err = errors.Join(err, protect(func() error { hook.f(); return nil }))
+		}
 	}
 	return err
+}
+
+// joined returns err as it is, unless there is another one.
+func joined(err, other error) error {
+	if other == nil {
+		return err
+	}
+	return errors.Join(err, other)
 }
 
 // protect turns a panic of f into an internal error that holds the stack.

@@ -128,8 +128,10 @@ func TestFailingCommitFailsAll(t *testing.T) {
 	t.Parallel()
 	queued(t, func(t bubble) {
 		db := t.db
+		undone := 0
 		hooked := func(tx store.Tx) error {
 			tx.AfterCommit(func() { t.Error("a hook ran") })
+			tx.IfUndone(func() { undone++ })
 			return tx.Write().Settings().Put("a", strconv.FormatInt(db.NextID(), 10))
 		}
 		outcomes := []<-chan error{
@@ -147,6 +149,9 @@ func TestFailingCommitFailsAll(t *testing.T) {
 		}
 		if got := get(t, db, "a"); got != "" {
 			t.Errorf("a is %q after a failed commit", got)
+		}
+		if undone != 2 {
+			t.Errorf("%d units were told that they are undone, not 2", undone)
 		}
 		mustUpdate(t, db, put("a", "later"))
 		if got := get(t, db, "a"); got != "later" {
@@ -237,7 +242,7 @@ func TestSavepointUndoesItselfAlone(t *testing.T) {
 				db := t.db
 				var order []string
 				part := func(tx store.Tx, name string, end func() error) error {
-					return tx.Savepoint(func() error {
+					return store.Savepoint(tx, func() error {
 						tx.AfterCommit(func() { order = append(order, name) })
 						if err := tx.Write().Settings().Put(name, "v"); err != nil {
 							return err
@@ -300,14 +305,14 @@ func TestSavepointLost(t *testing.T) {
 		db := t.db
 		other := submitted(t.Context(), db, put("a", "v"))
 		lost := submitted(t.Context(), db, func(tx store.Tx) error {
-			err := tx.Savepoint(func() error {
+			err := store.Savepoint(tx, func() error {
 				_, err := relational.ConnOf(tx).Exec(rollback)
 				return errors.Join(err, errRefused)
 			})
 			if !errors.Is(err, errRefused) {
 				t.Errorf("the part: %v", err)
 			}
-			if err := tx.Savepoint(func() error { t.Error("it ran"); return nil }); err == nil {
+			if err := store.Savepoint(tx, func() error { t.Error("it ran"); return nil }); err == nil {
 				t.Error("another part was begun")
 			}
 			return nil
