@@ -29,8 +29,9 @@ type mailBudget struct {
 }
 
 // place returns when a mail of the author to so many recipients is sent, zero if that is at once. One
-// that waits has its place from then on. full says that it would wait for too long.
-func (b *mailBudget) place(author identity.ID, key string, recipients int, most int64, now time.Time) (at time.Time, full bool) {
+// that waits has its place from then on. full says that it would wait for too long. back takes back
+// what was said, if it could not be stored.
+func (b *mailBudget) place(author identity.ID, key string, recipients int, most int64, now time.Time) (at time.Time, full bool, back func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.authors == nil {
@@ -38,9 +39,9 @@ func (b *mailBudget) place(author identity.ID, key string, recipients int, most 
 	}
 	if until, waited := b.placed[key]; waited && !now.Before(until) {
 		delete(b.placed, key)
-		return time.Time{}, false
+		return time.Time{}, false, func() { b.keep(key, until) }
 	} else if waited {
-		return until, false // its case was retried meanwhile
+		return until, false, func() {} // its case was retried meanwhile
 	}
 	of := b.authors[author]
 	if of == nil {
@@ -50,11 +51,11 @@ func (b *mailBudget) place(author identity.ID, key string, recipients int, most 
 	of.refill(most, now)
 	if of.left >= 1 {
 		of.left -= float64(recipients) // of a mail to many the next ones wait longer
-		return time.Time{}, false
+		return time.Time{}, false, func() { b.giveBack(of, recipients, key) }
 	}
 	wait := time.Duration((1-of.left)/float64(most)*float64(time.Hour)).Truncate(time.Second) + time.Second
 	if wait > longestMailWait {
-		return time.Time{}, true
+		return time.Time{}, true, func() {}
 	}
 	of.left -= float64(recipients)
 	for key, until := range b.placed {
@@ -63,7 +64,22 @@ func (b *mailBudget) place(author identity.ID, key string, recipients int, most 
 		}
 	}
 	b.placed[key] = now.Add(wait)
-	return now.Add(wait), false
+	return now.Add(wait), false, func() { b.giveBack(of, recipients, key) }
+}
+
+// keep gives a mail the place back that it had.
+func (b *mailBudget) keep(key string, until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.placed[key] = until
+}
+
+// giveBack gives back what a mail to so many has taken.
+func (b *mailBudget) giveBack(of *spent, recipients int, key string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.placed, key)
+	of.left += float64(recipients)
 }
 
 // mailBounds bounds the mails of steps.
@@ -91,13 +107,14 @@ func (e mailBounds) admit(ctx context.Context, row *store.OutboxRow, now time.Ti
 		}
 	}
 	most := e.limits.Mails
-	at, full := e.mailed.place(author, row.Key, len(r.Mail.To)+len(r.Mail.ToSecrets), most, now)
+	at, full, back := e.mailed.place(author, row.Key, len(r.Mail.To)+len(r.Mail.ToSecrets), most, now)
 	switch {
 	case full:
 		a.Never, a.Reason = true, fmt.Sprintf("the routes of its author send more than %d mails in an hour, and this one would wait for more than a day; try again later, or ask an administrator to raise the limit (--max-mails-by-author)", most)
 	case !at.IsZero():
 		a.At, a.Reason = at, fmt.Sprintf("the routes of its author send more than %d mails in an hour (--max-mails-by-author)", most)
 	}
+	a.Back = back
 	return a, nil
 }
 
@@ -115,25 +132,38 @@ type noticeBudget struct {
 // noticeHour is an hour in which a user is told things.
 type noticeHour struct {
 	since time.Time
-	told  int64
+	sent  int64
+	held  int64 // what waits for the end of it
 }
 
 // count returns when the next notice to a user is sent, zero if that is at once. more is how many wait
-// for that time already.
-func (b *noticeBudget) count(user identity.ID, most int64, now time.Time) (at time.Time, more int64) {
+// for that time already. What is undone with the unit that tx is of does not count.
+func (b *noticeBudget) count(tx store.Tx, user identity.ID, most int64, now time.Time) (at time.Time, more int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.users == nil {
 		b.users = map[identity.ID]*noticeHour{}
 	}
 	h := b.users[user]
-	if h == nil || now.Before(h.since) || now.Sub(h.since) >= time.Hour {
+	if h == nil || now.Sub(h.since).Abs() >= time.Hour { // units are decided earlier than they run, not in order
 		h = &noticeHour{since: now}
 		b.users[user] = h
 	}
-	h.told++
-	if h.told <= most {
-		return time.Time{}, 0
+	counted := &h.sent
+	if h.sent >= most {
+		counted, at, more = &h.held, h.since.Add(time.Hour), h.held
 	}
-	return h.since.Add(time.Hour), h.told - most - 1
+	*counted++
+	tx.IfUndone(func() { b.giveBack(user, h, counted) })
+	return at, more
+}
+
+// giveBack takes one off what was counted. The hour begins with the first notice that counts.
+func (b *noticeBudget) giveBack(user identity.ID, h *noticeHour, counted *int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*counted--
+	if h.sent+h.held == 0 && b.users[user] == h {
+		delete(b.users, user)
+	}
 }

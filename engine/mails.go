@@ -43,7 +43,7 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 	surplus := false
 	if wish.At.IsZero() && post.hold == nil {
 		var before int64
-		wish.At, before = e.noticed.count(party.ID, e.limits.Notices, n.Time)
+		wish.At, before = e.noticed.count(tx, party.ID, e.limits.Notices, n.Time)
 		surplus = !wish.At.IsZero()
 		switch {
 		case before > mostHeldInHour:

@@ -17,10 +17,29 @@ type Admission struct {
 	At     time.Time // zero: now
 	Never  bool      // it is given up
 	Reason string    // why it is not sent now
+	Back   func()    // if not nil: is called if that could not be stored, so that the mail does not count
 }
 
-// admit leaves out what is not sent now, and says so in its case.
-func (e *Dispatcher) admit(ctx context.Context, rows []store.OutboxRow, now time.Time) (admitted []store.OutboxRow, err error) {
+// places are what rows that are to be sent take of bounds, by their keys, until they are sent.
+type places map[string]func()
+
+// giveBack gives back the places of rows that were not sent.
+func (p places) giveBack(rows []store.OutboxRow) {
+	for i := range rows {
+		if back := p[rows[i].Key]; back != nil {
+			back()
+		}
+	}
+}
+
+// admit leaves out what is not sent now, and says so in its case. taken is of those that are sent.
+func (e *Dispatcher) admit(ctx context.Context, rows []store.OutboxRow, now time.Time) (admitted []store.OutboxRow, taken places, err error) {
+	taken = places{}
+	defer func() {
+		if err != nil {
+			taken.giveBack(admitted)
+		}
+	}()
 	for i := range rows {
 		row := &rows[i]
 		if e.Admit == nil || row.Lane != MailLane || row.Step == 0 || row.Attempts > 0 || row.Flying {
@@ -29,7 +48,7 @@ func (e *Dispatcher) admit(ctx context.Context, rows []store.OutboxRow, now time
 		}
 		a, err := e.Admit(ctx, row, now)
 		if err != nil {
-			return nil, err
+			return admitted, taken, err
 		}
 		switch {
 		case a.Never:
@@ -37,14 +56,16 @@ func (e *Dispatcher) admit(ctx context.Context, rows []store.OutboxRow, now time
 			err = e.conclude(ctx, row, machine.Undelivered{Seq: row.Seq, Step: row.Step, Reason: a.Reason, Kind: machine.FailureFault}, reason)
 		case a.At.IsZero():
 			admitted = append(admitted, *row)
+			taken[row.Key] = a.Back
 		default:
 			err = e.postpone(ctx, row, a, now)
 		}
 		if err != nil {
-			return nil, err
+			places{row.Key: a.Back}.giveBack(rows[i : i+1])
+			return admitted, taken, err
 		}
 	}
-	return admitted, nil
+	return admitted, taken, nil
 }
 
 // postpone has a row wait, of which no attempt was made.

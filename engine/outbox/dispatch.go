@@ -97,14 +97,16 @@ func (e *Dispatcher) Dispatch(ctx context.Context, now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	if rows, err = e.admit(ctx, rows, now); err != nil {
+	rows, taken, err := e.admit(ctx, rows, now)
+	if err != nil {
 		return err
 	}
 	if e.Sandbox {
-		err = e.record(ctx, rows, now)
+		err = e.record(ctx, rows, taken, now)
 	} else {
-		err = e.send(ctx, rows, now)
+		err = e.send(ctx, rows, taken, now)
 	}
+	taken.giveBack(rows)
 	if err != nil {
 		return err
 	}
@@ -166,7 +168,7 @@ func (e *Dispatcher) nextOutbox(ctx context.Context) (next time.Time, err error)
 // still has its lease renewed, but not one whose end is stored and that is only about
 // to leave the dispatcher: what is due of it then is its next attempt. Of one that was begun and is not under way the end
 // is not known: the server has ended since, or could not record it.
-func (e *Dispatcher) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *Dispatcher) send(ctx context.Context, rows []store.OutboxRow, taken places, now time.Time) error {
 	units := make([]func(store.Tx) error, len(rows))
 	leased, lost := make([]bool, len(rows)), make([]bool, len(rows))
 	for i := range rows {
@@ -194,6 +196,7 @@ func (e *Dispatcher) send(ctx context.Context, rows []store.OutboxRow, now time.
 		}
 		if leased[i] {
 			row := rows[i]
+			delete(taken, row.Key)
 			e.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row, lost[i]) })
 		}
 	}
@@ -321,7 +324,7 @@ func longestAttempt(r *machine.Request) time.Duration {
 
 // record keeps what would be sent as messages of the cases: nothing leaves a
 // sandbox (docs/contract/drive.md#8-sandbox-mode).
-func (e *Dispatcher) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *Dispatcher) record(ctx context.Context, rows []store.OutboxRow, taken places, now time.Time) error {
 	slices.SortFunc(rows, func(a, b store.OutboxRow) int { // as it was asked for, lanes aside
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})
@@ -354,6 +357,7 @@ func (e *Dispatcher) record(ctx context.Context, rows []store.OutboxRow, now tim
 	for i, err := range store.InParts(ctx, e.Store, units) {
 		err = e.Ahead(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
 		if err == nil {
+			delete(taken, rows[i].Key)
 			continue
 		}
 		if ctx.Err() != nil || quota.Unserved(err) {
