@@ -254,6 +254,7 @@ type base struct {
 	mailed     mailBudget
 	noticed    noticeBudget
 	disk       diskTrouble
+	left       leftover
 	away       atomic.Pointer[absence] // of which people were told last
 	quota      quota.Bytes
 	arriving   *quota.Arriving
@@ -316,6 +317,7 @@ func New(cfg Config) *Engine {
 		b.firings = DefaultFirings
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
+	b.left.more = make(chan struct{}, 1)
 	b.rights = access.New(func() *identity.Directory { return b.accounts.Table().Directory() }, b.Clock.Now)
 	b.accounts = account.New(account.Config{
 		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: ties{b}, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Own: cfg.OwnAddress, Check: cfg.CheckPassword, Rouse: b.events.Rouse, Due: b.sweeper.note,

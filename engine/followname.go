@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"flowdrive/engine/account"
@@ -47,27 +48,37 @@ func (e *base) caseOf(r store.Reader, marking []byte) (*machine.Case, error) {
 	return c, nil
 }
 
-// FollowRename implements account.Ties.
+// FollowRename implements account.Ties. What fails is tried again by itself.
 func (e ties) FollowRename(ctx context.Context, req change.Request, id identity.ID) {
+	if err := e.followParty(ctx, req, id); err != nil && ctx.Err() == nil {
+		e.log.Error().Err(err).Int64("party", int64(id)).Msg("users: not all cases have the new name of a user or team; they are read as if they had, and it is tried again")
+		e.left.rouse()
+	}
+}
+
+// followParty has the cases follow that name a user or team by earlier names.
+func (e ties) followParty(ctx context.Context, req change.Request, id identity.ID) error {
 	for _, renamed := range e.accounts.Table().Renamed() {
 		if renamed.Party != id {
 			continue
 		}
-		if err := e.followRename(ctx, req, renamed); err != nil && ctx.Err() == nil {
-			e.log.Error().Err(err).Int64("party", int64(id)).Msg("users: not all cases have the new name of a user or team; they are read as if they had, and the next start continues")
+		if err := e.followRename(ctx, req, renamed); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// followRenames carries on what a process that ended has left.
-func (e ties) followRenames(ctx context.Context) {
+// followRenames carries on what is left. One that fails does not keep the others from it.
+func (e ties) followRenames(ctx context.Context) (err error) {
 	var done []identity.ID
 	for _, renamed := range e.accounts.Table().Renamed() {
 		if !slices.Contains(done, renamed.Party) {
 			done = append(done, renamed.Party)
-			e.FollowRename(ctx, change.Request{Now: e.Clock.Now()}, renamed.Party)
+			err = errors.Join(err, e.followParty(ctx, change.Request{Now: e.Clock.Now()}, renamed.Party))
 		}
 	}
+	return err
 }
 
 // followRename has the cases that name a user or team by an earlier name follow, some in each

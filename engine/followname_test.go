@@ -3,7 +3,11 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
@@ -69,7 +73,7 @@ func TestRenameInParts(t *testing.T) {
 	if of := starters(); of[`"ann"`] == 0 || of[`"anna"`] < 50 {
 		t.Errorf("halfway the cases are of %v", of)
 	}
-	if w.log.count("the next start continues") != 1 {
+	if w.log.count("it is tried again") != 1 {
 		t.Errorf("the log: %v", w.log.lines)
 	}
 
@@ -91,6 +95,67 @@ func TestRenameInParts(t *testing.T) {
 	}
 	w.as("admin").mustPutParty(identity.User, "ann", `{}`)
 	w.as("anna").caseForm(cases[0]).wants("starter", `"anna"`, "context", `"anna"`)
+}
+
+// TestRenameGoesOn: cases that could not follow a new name, as on a full disk, follow without a
+// restart once they can. Administrators are told if that takes long, and when it is over.
+func TestRenameGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room := &mailRoom{down: map[string]error{}}
+		room.answer = room.deliver
+		s := &spy{}
+		w, stop := realTime(t, spied(s), func(w *world) {
+			w.config = func(c *engine.Config) { c.Outside, c.Channels = room, engine.Channels{Mail: true} }
+		})
+		defer stop()
+		admin, ann := w.as("admin"), w.as("ann")
+		admin.mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+		for range 520 {
+			ann.startCase(`{"route": "own"}`)
+		}
+		synctest.Wait()
+		told := func() string {
+			room.mu.Lock()
+			defer room.mu.Unlock()
+			var lines []string
+			for _, line := range room.told {
+				if strings.Contains(line, "changes of many cases") {
+					lines = append(lines, line)
+				}
+			}
+			room.told = nil
+			return strings.Join(lines, "\n")
+		}
+		broken := true
+		var mu sync.Mutex
+		s.before = func(now write) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if row, is := now.row.(*store.Case); is && broken && row != nil {
+				return errs.New(errs.Full, "The server's disk is full.")
+			}
+			return nil
+		}
+		if _, err := w.Accounts.RenameParty(t.Context(), admin.request(nil), identity.User, "ann", "anna"); err != nil {
+			t.Fatal(err)
+		}
+		await(30 * time.Second)
+		same(t, "told at once", told(), "")
+		await(time.Minute)
+		same(t, "told after a minute", told(), "root@example.org: Failed: changes of many cases: a user or team was renamed, and not all cases have been written again with the new name")
+		await(3 * time.Hour)
+		same(t, "told again", told(), "")
+		mu.Lock()
+		broken = false
+		mu.Unlock()
+		await(11 * time.Minute)
+		same(t, "told that it is over", told(), "root@example.org: Mended: changes of many cases")
+		if left := w.Accounts.Table().Renamed(); len(left) > 0 {
+			t.Errorf("left are %v", left)
+		}
+		same(t, "lines of the log", fmt.Sprint(w.log.count("something that is done in many steps was interrupted"), w.log.count("what was interrupted is done")), "1 1")
+	})
 }
 
 // TestDeleteWhileCasesFollow: a user whom not all cases name by the new name yet is not deleted

@@ -122,6 +122,7 @@ func (e *Routes) MigrateRoute(ctx context.Context, req Request, name string, yam
 	if !req.DryRun {
 		report.Version = next.stored.Version
 		if err := e.migrate(change.Committed(ctx), next.stored.ID, report); err != nil {
+			e.left.rouse() // the route is stored, and the rest follows
 			return nil, err
 		}
 		e.runDueNow(ctx)
@@ -301,21 +302,17 @@ func (e *Routes) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 	return more, putMigrations(tx, all)
 }
 
-// finishMigrations carries on what a process that ended has left.
-func (e *Routes) finishMigrations(ctx context.Context) {
+// finishMigrations carries on what is left. One that fails does not keep the others from it.
+func (e *Routes) finishMigrations(ctx context.Context) error {
 	var all []migration
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		all, err = readMigrations(r.Settings())
 		return err
 	})
 	for i := range all {
-		if err == nil {
-			err = e.migrate(ctx, all[i].RouteID, &migrationReport{})
-		}
+		err = errors.Join(err, e.migrate(ctx, all[i].RouteID, &migrationReport{}))
 	}
-	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("migration: not all cases were moved to another version of their route; the next start continues")
-	}
+	return err
 }
 
 func readMigrations(r store.SettingReader) ([]migration, error) {

@@ -47,10 +47,11 @@ const (
 	ServerSettings    ServerPart = "settings"
 	ServerSignOn      ServerPart = "single-sign-on"
 	ServerStore       ServerPart = "contents-store"
+	ServerUnfinished  ServerPart = "unfinished"
 )
 
 func serverParts() []ServerPart {
-	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerClock, ServerContents, ServerDatabase, ServerDirectory, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerSignOn, ServerStore}
+	return []ServerPart{ServerAudit, ServerBackup, ServerCertificate, ServerClock, ServerContents, ServerDatabase, ServerDirectory, ServerDisk, ServerHeartbeat, ServerRoutes, ServerSettings, ServerSignOn, ServerStore, ServerUnfinished}
 }
 
 func (p ServerPart) subject() *notice.Server {
@@ -79,6 +80,8 @@ func (p ServerPart) subject() *notice.Server {
 		return &notice.Server{Name: string(p), Title: "the provider of the single sign-on", Hint: "Nobody new logs in by it. Who is logged in stays so, and app passwords and the passwords of Flowdrive work. Look at oidc-issuer, oidc-client-id, oidc-client-secret, the network and the clocks of both. The log says more; flowdrive doctor asks it.", Over: "The provider answers again, or is not in the settings any more"}
 	case ServerStore:
 		return &notice.Server{Name: string(p), Title: "the store of contents", Hint: "Documents and attachments cannot be read or stored meanwhile; all else goes on, and no restart is needed. Look at the store and at the network. flowdrive doctor asks it.", Over: "The store answers again, or is not in the settings any more"}
+	case ServerUnfinished:
+		return &notice.Server{Name: string(p), Title: "changes of many cases", Hint: "It is tried again by itself, at least every ten minutes, and no restart is needed. Cases that have not followed a new name are read as if they had. Look at the disk and at the database; the log says what was in the way.", Over: "All cases have followed"}
 	case ServerDatabase:
 	}
 	return &notice.Server{Name: string(p), Title: "the database", Hint: "flowdrive check says more; flowdrive restore makes a new data folder of a backup. Look at the disk.", Over: "The server was stopped in good order since, and has started again"}
