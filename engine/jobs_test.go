@@ -173,6 +173,60 @@ func TestServerEndsWhileACommandRuns(t *testing.T) {
 	}
 }
 
+// TestStopOfTheServerEndsACommand: a command that runs longer than a server that stops waits
+// is not told as if it had failed by its own fault. The case says that the stop ended it and
+// whether it is run again, Outbox/ says when, and the log how many were cut off.
+func TestStopOfTheServerEndsACommand(t *testing.T) {
+	t.Parallel()
+	const forGood = "ended by the stop of the server, and not run again by itself: nobody knows what it had done by then"
+	for name, test := range map[string]struct {
+		retry    string
+		attempts int
+		log      string
+		state    string
+	}{
+		"is not run again": {"", 1, "Not delivered: exec: " + forGood, `"failed"`},
+		"is run again":     {", retry: {times: 1, on: [interrupted]}", 2, "Attempt 1 failed: exec: ended by the stop of the server; again at ", `"completed"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				outside := &outsideWorld{answer: func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+					if d.Attempt == 2 {
+						return &outbox.Reply{MediaType: "application/json", Content: []byte("1")}, nil
+					}
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}}
+				w, stop := realTime(t, reaching(outside, nil))
+				w.clock.Set(clock.Real{}.Now())
+				w.as("admin").mustPutRoute("job", routeJob(test.retry))
+				sam := w.as("sam")
+				id := sam.startCase(`{"route": "job"}`)
+				await(time.Second)
+				closeStore, stopped := w.stop, clock.Real{}.Now().Add(6*time.Second).UTC().Format(time.RFC3339)
+				w.stop = func() {}
+				stop()
+				same(t, "lines of the log", w.log.count(fmt.Sprintf(`"deliveries":1,"commands":1,"cases":[%d]`, id)), 1)
+				await(time.Hour)
+				again := reboot(t, w, outside, engine.Channels{})
+				same(t, "attempts", len(outside.seen()), test.attempts)
+				if log := strings.Join(sam.logTexts(id), "\n"); !strings.Contains(log, test.log) {
+					t.Errorf("the log is\n%s", log)
+				}
+				sam.caseForm(id).wants("state", test.state)
+				r, err := w.Cases.Delivery(t.Context(), sam.by(), id, "run.3-1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.form(r.Form).wants("attempts/0/ended", fmt.Sprintf("%q", stopped))
+				again()
+				closeStore()
+			})
+		})
+	}
+}
+
 // What became of each attempt is below Outbox/ of the case, also when it is over, and
 // what a command writes is kept as messages while it runs.
 func TestOutboxOfACase(t *testing.T) {

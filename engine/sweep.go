@@ -129,9 +129,9 @@ func (e *Engine) Run(ctx context.Context) (err error) {
 	defer e.sweeper.aside.all.Wait()
 	drain := e.dispatcher.Begin(ctx)
 	defer func() {
-		if n := drain(); n > 0 {
-			e.log.Warn().Int("deliveries", n).Msg("outbox: cut off the deliveries that had not ended when the server stopped")
-			err = fmt.Errorf("deliveries %w: %d", ErrDeliveriesCut, n)
+		if cut := drain(); cut.Deliveries > 0 {
+			e.log.Warn().Int("deliveries", cut.Deliveries).Int("commands", cut.Commands).Ints64("cases", cut.Cases).Msg("outbox: cut off the deliveries that had not ended when the server stopped; at the next start requests and mails are sent again, and commands are run again if their step lists interrupted in retry.on, else their cases have failed")
+			err = fmt.Errorf("deliveries %w: %d, of which commands: %d", ErrDeliveriesCut, cut.Deliveries, cut.Commands)
 		}
 	}()
 	timer := time.NewTimer(0)

@@ -2,6 +2,8 @@ package outbox
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,35 +33,59 @@ type Attempts struct {
 // attempt is one that is under way.
 type attempt struct {
 	command bool
+	caseID  int64
 	cancel  context.CancelFunc
 }
 
+// Cut is what was cut off when the server stopped.
+type Cut struct {
+	Deliveries int
+	Commands   int     // of these
+	Cases      []int64 // of the commands, in order
+}
+
+// errStopped is why an attempt is canceled when the server stops.
+var errStopped = errors.New("the server stops")
+
 // Open lets attempts be made. The function that it returns lets no more begin,
 // waits some seconds for those that are under way, and then cancels them. It
-// returns how many it has canceled.
-func (d *Attempts) Open() (drain func() int) {
-	ctx, cancel := context.WithCancel(context.Background())
+// returns what it has canceled.
+func (d *Attempts) Open() (drain func() Cut) {
+	ctx, cancel := context.WithCancelCause(context.Background())
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ctx, d.running, d.lanes = ctx, map[string]attempt{}, map[string]int{}
-	return func() int {
-		defer cancel()
+	return func() Cut {
+		defer cancel(errStopped)
 		d.mu.Lock()
 		d.ctx = nil // none begins any more
 		d.mu.Unlock()
-		canceled := make(chan int, 1)
+		canceled := make(chan Cut, 1)
 		timer := time.AfterFunc(longestDrain, func() {
 			d.mu.Lock()
-			canceled <- len(d.running)
+			canceled <- d.underWay()
 			d.mu.Unlock()
-			cancel()
+			cancel(errStopped)
 		})
 		d.all.Wait()
 		if timer.Stop() {
-			return 0
+			return Cut{}
 		}
 		return <-canceled
 	}
+}
+
+// underWay returns what is being tried. The lock must be held.
+func (d *Attempts) underWay() Cut {
+	cut := Cut{Deliveries: len(d.running)}
+	for _, a := range d.running {
+		if a.command {
+			cut.Commands++
+			cut.Cases = append(cut.Cases, a.caseID)
+		}
+	}
+	slices.Sort(cut.Cases)
+	return cut
 }
 
 // Room returns how many more attempts a lane has room for, 0 or less for none.
@@ -89,7 +115,7 @@ func (d *Attempts) Start(row *store.OutboxRow, f func(context.Context)) {
 		return
 	}
 	ctx, cancel := context.WithCancel(d.ctx)
-	d.running[row.Key] = attempt{isCommand(row.Lane), cancel}
+	d.running[row.Key] = attempt{isCommand(row.Lane), row.CaseID, cancel}
 	d.lanes[row.Lane]++
 	d.all.Go(func() {
 		defer cancel()

@@ -68,7 +68,7 @@ const leaseOfAttempt = 2 * time.Minute
 // ended come first. Nobody knows what became of them. A command is not run again
 // unless its step allows it; the others are made at least once, and a repeated
 // attempt has the same key.
-func (e *Dispatcher) Begin(ctx context.Context) (drain func() int) {
+func (e *Dispatcher) Begin(ctx context.Context) (drain func() Cut) {
 	drain = e.Open()
 	if e.Due.Empty() {
 		return drain // nothing is in it
@@ -206,6 +206,62 @@ func (e *Dispatcher) send(ctx context.Context, rows []store.OutboxRow, taken pla
 // errLost is the error of an attempt whose end is not known.
 var errLost = &Failed{Kind: machine.FailureFault, Err: &Final{Reason: "the server ended while it ran, or could not record its end; what became of it is not known"}}
 
+// What is said of an attempt that the stop of the server has cut off. Nobody knows what it had
+// done by then either, but it was not the fault of a command.
+var (
+	errCut        = &Failed{Kind: machine.FailureFault, Err: &Final{Reason: "ended by the stop of the server"}}
+	errCutForGood = &Failed{Kind: machine.FailureFault, Err: &Final{Reason: errCut.Error() + ", and not run again by itself: nobody knows what it had done by then"}}
+)
+
+// isLost reports whether nobody knows what an attempt that has failed had done.
+func isLost(failure error) bool {
+	return errors.Is(failure, errLost) || errors.Is(failure, errCut) || errors.Is(failure, errCutForGood)
+}
+
+// longestNote is how long a server that stops tries to note what it has cut off.
+const longestNote = 2 * time.Second
+
+// noteCut notes that the stop of the server has cut off an attempt. The next start takes that
+// to the case.
+func (e *Dispatcher) noteCut(ctx context.Context, row *store.OutboxRow) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestNote)
+	defer cancel()
+	now := e.Clock.Now()
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
+		return JournalOf(tx, stepOf(row), now, func(j *Journal) { j.Ended(now, errCut, time.Time{}) })
+	})
+	if err != nil {
+		e.Log.Warn().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not note that the stop of the server has ended a delivery; its case will say that what became of it is not known")
+	}
+}
+
+// howLost returns why nobody knows what became of the last attempt.
+func (e *Dispatcher) howLost(ctx context.Context, row *store.OutboxRow, request *machine.Request) error {
+	if row.CaseID == 0 || row.Step == 0 {
+		return errLost // it has no journal
+	}
+	cut := false
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		kept, err := store.OrNil(r.Outbox().Journal(row.CaseID, row.Seq, row.Step))
+		if err != nil || kept == nil {
+			return err
+		}
+		j, err := ReadJournal(kept.Form)
+		cut = err == nil && j.isCut()
+		return err
+	})
+	switch {
+	case err != nil:
+		e.Log.Warn().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not read how the last attempt of a delivery has ended")
+		return errLost
+	case cut && Restarts(request, row.Attempts):
+		return errCut
+	case cut:
+		return errCutForGood
+	}
+	return errLost
+}
+
 // attempt makes one attempt. If the end of the last one is lost, that is recorded
 // first, and there is another one only if it may be repeated.
 func (e *Dispatcher) attempt(ctx context.Context, row *store.OutboxRow, lost bool) {
@@ -221,12 +277,15 @@ func (e *Dispatcher) attempt(ctx context.Context, row *store.OutboxRow, lost boo
 	case failure != nil:
 		failure = &Final{Reason: "the request cannot be read: " + failure.Error()}
 	case lost:
-		failure = errLost
+		failure = e.howLost(ctx, row, &request)
 	default:
 		reply, failure = e.deliver(ctx, row, &request)
 	}
 	if failure != nil && ctx.Err() != nil {
-		return // the server stops; the next start finds it as lost
+		if errors.Is(context.Cause(ctx), errStopped) {
+			e.noteCut(ctx, row) // the next start takes it to the case
+		}
+		return
 	}
 	err := e.recordEnd(ctx, row, func(ctx context.Context) error { return e.finishDelivery(ctx, row, &request, reply, failure) })
 	if err == nil || quota.Unserved(err) {

@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"flowdrive/engine/change"
@@ -21,7 +20,7 @@ func (e *Dispatcher) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 	}
 	how := HowFailed(failure)
 	pause, again := NextAttempt(request, row.Key, row.Attempts, failure)
-	if errors.Is(failure, errLost) {
+	if isLost(failure) {
 		pause, again = 0, Restarts(request, row.Attempts)
 	}
 	if !again {
@@ -39,7 +38,7 @@ func (e *Dispatcher) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 		}
 		return func(tx store.Tx) error {
 			row.Due = due
-			if !errors.Is(failure, errLost) { // which says nothing of who did not get it
+			if !isLost(failure) { // which says nothing of who did not get it
 				if err := e.Cases.NoteAttempt(tx, row, failure, e.Clock.Now()); err != nil {
 					return err
 				}

@@ -113,7 +113,9 @@ func (j *Journal) Ended(now time.Time, failure error, again time.Time) {
 		return
 	}
 	a := &j.Attempts[len(j.Attempts)-1]
-	a.Ended, a.Result = new(instant(now)), new(machine.EndDelivered)
+	if a.Result = new(machine.EndDelivered); a.Ended == nil { // it is known already of one that the stop of the server has ended
+		a.Ended = new(instant(now))
+	}
 	if failure != nil {
 		how := HowFailed(failure)
 		a.Result, a.Kind = new(machine.OneLine(failure.Error())), new(how.Kind)
@@ -127,6 +129,12 @@ func (j *Journal) Ended(now time.Time, failure error, again time.Time) {
 	if !again.IsZero() {
 		j.State, j.Next = stateWaiting, new(instant(again))
 	}
+}
+
+// isCut reports whether the stop of the server has ended the last attempt.
+func (j *Journal) isCut() bool {
+	last := len(j.Attempts) - 1
+	return last >= 0 && j.Attempts[last].Result != nil && *j.Attempts[last].Result == errCut.Error()
 }
 
 // The beginnings of the labels of messages that hold what commands wrote.
