@@ -127,7 +127,7 @@ func TestWarnings(t *testing.T) {
 		}},
 		{"dead end of an action to itself", "to: done}", "to: open}\n  on: {trigger: auto, in: [done], to: done}", []string{
 			"/states/open: is a dead end: it is not complete, and no action leads out of it",
-			"/states/done: no action leads to this state",
+			"/states/done: no action leads to this state", "/actions/finish/to: has no effect: the case is in the state \"open\" already. Leave it out, or name another state",
 			"/actions/on: is part of a loop that never ends by itself: on",
 		}},
 		{"reopening", "to: done}", "to: done}\n  again: {enabledIn: [done], allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done): if it is to reopen the case, say type: restart"}},

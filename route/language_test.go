@@ -27,7 +27,7 @@ actions:
     resolutions: {fine: Fine, other: }
     distinct: [begin]
   check: {trigger: message, message: answer, role: [], in: [b], decide: 'message["answer"].ok ? "yes" : "no"', outputs: {"yes": c, "no": }, guard: xattr.amount > 3}
-  again: {in: [b], allowed: everyone, after: [approve, {action: check, min: 2}], max: 3, choice: one, enableIf: 'true',
+  again: {in: [b], allowed: everyone, after: [approve, {action: check, min: 2}], max: 3, choice: one, enableIf: 'has(xattr.note)',
     onEnable: [{set: {amount: {cel: xattr.amount + 1}, note: "x $__TODAY__;", gone: }}],
     onFire: [{if: xattr.amount > 2, message: {label: out, value: {a: 1}}}, {assign: {role: boss, to: ["role:boss", starter, ann], mode: add}}, {perform: check}]}
 transitions:

@@ -59,6 +59,7 @@ type useWarner struct {
 	inspector *expr.Inspector
 	inspected map[program]expr.Uses
 	keys      []string        // of XATTRs that the route declares or sets
+	set       map[string]bool // keys that a step sets
 	optional  map[string]bool // keys that an expression asks for before it uses them
 	messages  []string        // labels of messages that the route writes or waits for
 	hints     map[string]string
@@ -95,6 +96,7 @@ func (w *warner) uses(all []use) {
 			declared = append(declared, expr.Declared{Key: x.Key, Kind: x.Type})
 		}
 	}
+	u.set = w.setXattrs()
 	u.inspector = expr.NewInspector(declared)
 	for _, one := range all {
 		if one.kind == useExpression {
@@ -126,7 +128,9 @@ func (u *useWarner) inspect(at document.Value, want expr.Want) expr.Uses {
 func (u *useWarner) judge(one use) {
 	switch one.kind {
 	case useExpression:
-		u.expression(one.at, u.inspect(one.at, one.want))
+		uses := u.inspect(one.at, one.want)
+		u.constant(one.at, one.want, uses)
+		u.expression(one.at, uses)
 	case useSetting:
 		u.setting(one.at, one.name, u.inspect(one.at, expr.Scalar).Yields)
 	case useText:
@@ -159,6 +163,53 @@ func (u *useWarner) expression(at document.Value, uses expr.Uses) {
 	for _, m := range uses.Messages {
 		u.message(at, place(m), m.Name)
 	}
+}
+
+// constant warns of conditions that are no conditions, and of expressions that always fail.
+func (u *useWarner) constant(at document.Value, want expr.Want, uses expr.Uses) {
+	for _, unread := range uses.Unread {
+		u.warn(at, "%s", unread)
+	}
+	for _, r := range uses.Readings {
+		u.reading(at, r)
+	}
+	switch {
+	case uses.Constant == expr.AlwaysFails && len(uses.Unread) == 0:
+		u.warn(at, "always fails: %s", uses.Why)
+	case want == expr.Truth && uses.Constant == expr.AlwaysTrue:
+		u.warn(at, "is true whatever the case has: leave it out")
+	case want == expr.Truth && uses.Constant == expr.AlwaysFalse:
+		u.warn(at, "is false whatever the case has: what it is the condition of is never done")
+	}
+}
+
+// reading warns of a declared XATTR that is read as an instant or a length of time, which
+// the texts are not that it may have.
+func (u *useWarner) reading(at document.Value, r expr.Reading) {
+	x := u.route.Xattr(r.Name)
+	if x == nil || u.set[x.Key] {
+		return
+	}
+	switch {
+	case x.Date && r.Function == "timestamp":
+		u.warn(at, "%sxattr.%s is declared with format: date, and a date is not an instant: write timestamp(xattr.%s + \"T00:00:00Z\")", place(r.Use), x.Key, x.Key)
+	case x.Date:
+		u.warn(at, "%sxattr.%s is declared with format: date, and a date is not a length of time", place(r.Use), x.Key)
+	case x.Default != nil && x.Default.Kind == document.String && x.Default.Text != "" && r.Fails(x.Default.Text):
+		u.warn(at, "%s%s cannot read the default of xattr.%s, %q%s", place(r.Use), r.Function, x.Key, clip(x.Default.Text), r.Hint(x.Default.Text))
+	}
+}
+
+// setXattrs returns the keys that some step sets.
+func (w *warner) setXattrs() map[string]bool {
+	keys := map[string]bool{}
+	w.route.hasStep(func(s *Step) bool {
+		for _, setting := range s.Set {
+			keys[setting.Key] = true
+		}
+		return false // look at all of them
+	})
+	return keys
 }
 
 func place(of expr.Use) string { return fmt.Sprintf("%d:%d: ", of.Line, of.Column) }

@@ -76,7 +76,7 @@ func TestXattrWarnings(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.guard, diff)
 		}
 	}
-	text := strings.NewReplacer("GUARD", "true", "STEP", "log: done", "RULE", "resaon").Replace(using)
+	text := strings.NewReplacer("GUARD", "xattr.urgent", "STEP", "log: done", "RULE", "resaon").Replace(using)
 	want := []string{`/roles/clerk/assign/1: no XATTR "resaon" is declared in xattrs or set by a step or form ` + known + `; did you mean "reason"?`}
 	if diff := cmp.Diff(want, warningsOf(t, text)); diff != "" {
 		t.Errorf("rule (-want +got):\n%s", diff)
@@ -128,7 +128,7 @@ func TestLabelWarnings(t *testing.T) {
 		{`set: {amount: {cel: "null"}}`, nil},
 	}
 	for _, tt := range tests {
-		text := strings.NewReplacer("GUARD", "true", "- STEP", "- "+tt.step, "RULE", "boss").Replace(using)
+		text := strings.NewReplacer("GUARD", "xattr.urgent", "- STEP", "- "+tt.step, "RULE", "boss").Replace(using)
 		if diff := cmp.Diff(tt.want, warningsOf(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.step, diff)
 		}

@@ -23,6 +23,8 @@ func warnings(c *compiler) []errs.Fault {
 	w.needs()
 	if r.Model == FSM {
 		w.states()
+		w.endings()
+		w.revisits()
 		w.loops()
 		w.unawaited()
 	}
@@ -37,6 +39,8 @@ func warnings(c *compiler) []errs.Fault {
 	w.repeats()
 	w.repeatsInTime()
 	w.forms()
+	w.formTypes()
+	w.titles()
 	w.endless(c.starts)
 	all := merge(nil, w.root.Faults.List())
 	return all[:min(len(all), mostFaults)]
@@ -205,7 +209,8 @@ func (w *warner) actions() {
 	for i := range r.Actions {
 		a, v := &r.Actions[i], w.action(i)
 		if a.Trigger == TriggerInit {
-			w.ineffective(v, "the action is performed once, when the case starts", "role", "allowed", "timeout")
+			w.ineffective(v, "the action is performed once, when the case starts", "role", "allowed", "timeout", "type", "distinct", "resolutions", "enableIf", "guard", "after", "max", "onEnable", "onUnEnable")
+			w.ineffective(v, "nobody is asked when a case starts; what a start gives is declared in xattrs, with required: true if it must", "form")
 			continue
 		}
 		if a.Trigger != TriggerUser {

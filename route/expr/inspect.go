@@ -37,7 +37,13 @@ type Uses struct {
 	Misfits []Fault
 	// Yields is the kind of what the expression yields, Null if only an evaluation
 	// can tell.
-	Yields document.Kind
+	Yields   document.Kind
+	Readings []Reading // of declared XATTRs as instants and lengths of time
+	Unread   []Fault   // texts that are read as such, and cannot be
+	// Constant is what the expression yields whatever the case has, and Why, why that
+	// fails.
+	Constant Constant
+	Why      string
 	// OfCase reports whether the expression looks at anything but the children.
 	OfCase bool
 	// CountsChildren reports whether the expression compares the number of all
@@ -68,6 +74,7 @@ func (i *Inspector) Inspect(source string, want Want) (u Uses) {
 	v := useVisitor{tree: tree, uses: &u}
 	ast.PreOrderVisit(ast.NavigateAST(tree), ast.NewExprVisitor(v.visit))
 	u.Yields = kindOf(checked.OutputType())
+	u.Constant, u.Why = constant(checked)
 	if len(i.declared) > 0 && strings.Contains(source, "xattr") {
 		i.checkTypes(source, want, &u)
 	}
@@ -81,6 +88,7 @@ type useVisitor struct {
 }
 
 func (v *useVisitor) visit(e ast.Expr) {
+	v.reading(e)
 	nav, ok := e.(ast.NavigableExpr)
 	if !ok || e.Kind() != ast.IdentKind {
 		return
