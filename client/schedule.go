@@ -254,24 +254,26 @@ type LeftOut struct {
 
 // LeftOut returns the coming instants that the days off of an entry leave out, the next one first.
 func (c *Client) LeftOut(ctx context.Context, id string) ([]LeftOut, error) {
-	status, err := c.entryStatus(ctx, id)
+	status, err := c.EntryStatus(ctx, id)
 	return status.LeftOut, err
 }
 
 // LastOccurrences returns what became of the last 30 instants of an entry, the newest first, with
 // what has failed in cases that are complete.
 func (c *Client) LastOccurrences(ctx context.Context, id string) ([]Occurrence, error) {
-	status, err := c.entryStatus(ctx, id)
+	status, err := c.EntryStatus(ctx, id)
 	return status.Occurrences, err
 }
 
-// entryStatus is of the file of an entry in Status/ what is of interest here.
-type entryStatus struct {
+// EntryStatus is what the file of an entry in Status/ says of it.
+type EntryStatus struct {
+	State       string       `json:"state"` // in force, paused, owner disabled, finished or deleted
 	LeftOut     []LeftOut    `json:"leftOut"`
 	Occurrences []Occurrence `json:"occurrences"`
 }
 
-func (c *Client) entryStatus(ctx context.Context, id string) (status entryStatus, err error) {
+// EntryStatus returns how an entry stands.
+func (c *Client) EntryStatus(ctx context.Context, id string) (status EntryStatus, err error) {
 	text, err := c.rawDocument(ctx, workflow+"Status/schedule/"+EntryFile(id)+".json")
 	if err != nil {
 		return status, err

@@ -23,6 +23,7 @@ type EntryView struct {
 	Author    string
 	Own       bool               // it is one of the reader's contexts
 	MayChange bool               // the reader may
+	Disabled  bool               // its owner is disabled: it starts no cases
 	Trouble   string             // why its instants to come cannot be known, "" if they can
 	Outcomes  []store.Occurrence // of its last instants, the newest first
 
@@ -106,7 +107,7 @@ func (e *Schedules) countEntries(out *EntryPage, rows []store.Entry) error {
 		if entry.LastError != "" {
 			out.Failed++
 		}
-		if next := entry.NextIteration; !next.IsZero() && (out.First == nil || next.Before(out.First.NextIteration)) {
+		if next := entry.NextIteration; !next.IsZero() && e.directory().Active(rows[i].ContextID) && (out.First == nil || next.Before(out.First.NextIteration)) {
 			out.First = entry
 		}
 	}
@@ -168,7 +169,7 @@ func (e *Schedules) viewEntry(ctx context.Context, r store.Reader, by identity.P
 	}
 	v := &EntryView{
 		Entry: entry, Place: s.Seq, ETag: entryETag(s), Own: by.In(s.ContextID),
-		MayChange: e.rights.MayChangeEntry(by, s.ContextID, s.AuthorID),
+		MayChange: e.rights.MayChangeEntry(by, s.ContextID, s.AuthorID), Disabled: !e.directory().Active(s.ContextID),
 	}
 	if p := e.directory().ByID(s.AuthorID); p != nil {
 		v.Author = string(p.Name)

@@ -256,7 +256,7 @@ func (l *statusLook) entry(ctx context.Context, r store.Reader, stored *store.En
 		if err != nil {
 			return nil, err
 		}
-		f := status.Entry{Zone: l.zone, Name: stored.UUID.String(), Entry: entry, Next: schedule.Preview(entry, time.Time{}, status.MostNext), PausedSince: stored.Paused}
+		f := status.Entry{Zone: l.zone, Name: stored.UUID.String(), Entry: entry, Next: schedule.Preview(entry, time.Time{}, status.MostNext), PausedSince: stored.Paused, Disabled: !l.directory().Active(stored.ContextID)}
 		if given != nil {
 			f.Name = l.nameFor(stored.UUID, given.Author, given.Name)
 		}

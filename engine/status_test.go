@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // statusEntry returns the text of the status file of a schedule entry.
@@ -205,6 +206,30 @@ func TestStatusPages(t *testing.T) {
 	admin.mustPutRoute("another", routeAsk)
 	again := try(w.Status.Page(t.Context(), sam.by(), engine.StatusWeek)).must(w, "week")
 	same(t, "unchanged in spite of a commit", again.Modified.Equal(first.Modified) && again.TextETag == first.TextETag, true)
+}
+
+// TestStatusOfADisabledOwner: the schedule entry of a user who is disabled is not in force any
+// more, and has no next instant, until the user is enabled.
+func TestStatusOfADisabledOwner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	out := w.as("sam").mustPutEntry("nightly.json", `{"type": "cron", "hour": 22, "minute": 15, "route": "auto", "title": "Nightly"}`)
+	file := func() string { return try(admin.statusEntry(out.Name)).must(w, "the file of the entry") }
+	const next = "2012-11-09 22:15 UTC   nightly@sam   Nightly"
+	wantsLines(t, admin.statusPage(engine.StatusOverview), "in force         1", next, "What fires next, of all users")
+	wantsLines(t, file(), "in force")
+
+	admin.mustPutParty(identity.User, "sam", `{"disabled": true}`)
+	overview := admin.statusPage(engine.StatusOverview)
+	wantsLines(t, overview, "in force         0", "owner disabled   1: nightly@sam", "No firing is to come.")
+	if strings.Contains(overview, next) {
+		t.Errorf("the overview is\n%s", overview)
+	}
+	wantsLines(t, file(), "owner disabled: it starts no cases until sam is enabled or the entry has another context", "Its next firing fails, because")
+
+	admin.mustPutParty(identity.User, "sam", `{"disabled": false}`)
+	wantsLines(t, admin.statusPage(engine.StatusOverview), "in force         1", next)
 }
 
 // TestStatusOfFailures: what the server could not do is told with its reason.

@@ -180,13 +180,17 @@ func (l *statusLook) overviewEntries(ctx context.Context, o *status.Overview) er
 				return err
 			}
 			name := names[entries[i].UUID]
-			if entry.Paused {
+			disabled := !l.directory().Active(entries[i].ContextID)
+			switch {
+			case entry.Paused:
 				o.Paused = append(o.Paused, name)
+			case disabled:
+				o.OwnerDisabled = append(o.OwnerDisabled, name)
 			}
 			if entry.LastError != "" {
 				o.Failing = append(o.Failing, name)
 			}
-			if !entry.NextIteration.IsZero() {
+			if !entry.NextIteration.IsZero() && !disabled {
 				o.Next = append(o.Next, status.NextFiring{At: entry.NextIteration, Name: name, Title: entry.Title})
 			}
 		}

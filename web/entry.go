@@ -112,7 +112,7 @@ func drawEntry(x *visit) error {
 		v.Earlier = x.with("after", strconv.FormatInt(e.Outcomes[len(e.Outcomes)-1].Instant.UnixMilli(), 10))
 		x.w.Header().Add("Link", "<"+v.Earlier+`>; rel="next"`)
 	}
-	if v.NoNext = whyNone(e); !e.NextIteration.IsZero() && e.Ended.IsZero() {
+	if v.NoNext = whyNone(e); !e.NextIteration.IsZero() && e.Ended.IsZero() && !e.Disabled {
 		v.NoNext, v.NextWhen = "", x.Words.Relative(e.NextIteration)
 		v.Next = x.scheduleDrawing().instantRows(e.Entry)
 	}
@@ -139,6 +139,9 @@ func (x scheduleDrawing) notesOfEntry(v *entryView, e *engine.EntryView) {
 		add("hold", "suspended", "Paused.", cmp.Or(e.Note, "Nothing fires until somebody resumes it."))
 	case e.Note != "":
 		add("info", "info", "Note:", e.Note)
+	}
+	if e.Disabled && e.Ended.IsZero() {
+		add("bad", "failed", "Its owner, "+x.Queries.Person(e.Context).Shown()+", is disabled.", "It starts no cases until the owner is enabled or the entry belongs to another user or team.")
 	}
 	if e.LastError != "" && e.Ended.IsZero() {
 		title := "The last instant failed"

@@ -164,7 +164,7 @@ func (x scheduleDrawing) entryRow(e *engine.EntryView) entryRow {
 		ID: e.UUID, Title: entryTitle(e.Entry), Words: entryWords(e.Entry), Zone: e.Timezone, Route: e.Route, MayChange: e.MayChange, Paused: e.Paused,
 		State: entryState(e), Key: x.Key(), Clone: cloneAddress(e.Entry),
 	}
-	if e.NextIteration.IsZero() {
+	if e.NextIteration.IsZero() || e.Disabled {
 		row.None = whyNone(e)
 	} else {
 		row.Next, row.NextSub = x.Words.Time(e.NextIteration, x.Words.Moment(e.NextIteration)), x.Words.Relative(e.NextIteration)
@@ -199,6 +199,8 @@ func whyNone(e *engine.EntryView) string {
 		return "has fired for the last time"
 	case e.Paused:
 		return "none while paused"
+	case e.Disabled:
+		return "none while its owner is disabled"
 	}
 	return "never again"
 }
@@ -212,6 +214,8 @@ func entryState(e *engine.EntryView) mark {
 		return mark{"", "done", "Finished"}
 	case e.Paused:
 		return mark{"hold", "suspended", "Paused"}
+	case e.Disabled:
+		return mark{"bad", "failed", "Owner disabled"}
 	case e.LastError != "":
 		return mark{"bad", "failed", "On, fails"}
 	}

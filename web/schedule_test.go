@@ -336,3 +336,25 @@ func TestSchedulePlaces(t *testing.T) {
 		t.Errorf("a clone: %d", got.status)
 	}
 }
+
+// TestEntryOfADisabledOwner: the pages do not show an entry as on whose owner is disabled.
+func TestEntryOfADisabledOwner(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "sam", 201, "PUT", "/dav/Workflow/Schedule/new.json", `{"type": "interval", "title": "Sams own", "route": "bug", "hours": 1}`)
+	list := g.browse(t, "admin").get(t, "/schedule").body
+	uuid := regexp.MustCompile(`<a href="/schedule/([0-9a-f]{32})"><b>Sams own</b>`).FindStringSubmatch(list)
+	if uuid == nil || !strings.Contains(list, "Next: <b>Sams own</b>") {
+		t.Fatalf("the list is %s", list)
+	}
+	g.must(t, "admin", 200, "PUT", "/dav/Admin/Users/sam.json", `{"disabled": true}`)
+	for _, page := range []string{"/schedule", "/schedule/" + uuid[1]} {
+		body := g.browse(t, "admin").get(t, page).body
+		if !strings.Contains(body, "Owner disabled") || !strings.Contains(body, "none while its owner is disabled") || strings.Contains(body, "Next: <b>Sams own</b>") {
+			t.Errorf("%s is %s", page, body)
+		}
+	}
+	if body := g.browse(t, "admin").get(t, "/schedule/"+uuid[1]).body; !strings.Contains(body, "It starts no cases until the owner is enabled") {
+		t.Errorf("the page of the entry is %s", body)
+	}
+}

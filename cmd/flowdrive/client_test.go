@@ -303,6 +303,8 @@ func (k *clientCalls) schedule(ctx context.Context) {
 	}
 	_, err = k.LeftOut(ctx, entry.ID())
 	k.ok("LeftOut", err)
+	_, err = k.EntryStatus(ctx, entry.ID())
+	k.ok("EntryStatus", err)
 	_, err = k.LastOccurrences(ctx, entry.ID())
 	k.ok("LastOccurrences", err)
 	now, err := k.Now(ctx)

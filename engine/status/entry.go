@@ -29,6 +29,7 @@ type Entry struct {
 	Trouble     string             // why Next cannot be known, "" if it can
 	Held        string             // what keeps a case of it from starting, in a sentence; "" for nothing
 	PausedSince time.Time          // zero: it is not paused
+	Disabled    bool               // its owner is disabled
 	Occurrences []store.Occurrence // newest first
 	Undone      map[int64]string   // cases of these that have ended, and in which something has failed: what
 
@@ -46,6 +47,8 @@ func (e *Entry) state() string {
 		return "finished"
 	case e.Entry.Paused:
 		return "paused"
+	case e.Disabled:
+		return "owner disabled"
 	}
 	return "in force"
 }
@@ -109,6 +112,8 @@ func (e *Entry) sentenceOfState() string {
 		if !e.PausedSince.IsZero() {
 			return "paused; the first instant that it misses is " + e.Zone.Minute(e.PausedSince)
 		}
+	case "owner disabled":
+		return fmt.Sprintf("owner disabled: it starts no cases until %s is enabled or the entry has another context", e.Entry.Context)
 	}
 	return e.state()
 }

@@ -25,8 +25,10 @@ type Overview struct {
 
 	Entries int // schedule entries
 	Paused  []string
-	Failing []string     // that could not fire the last time
-	Next    []NextFiring // of each entry, the earliest
+	// OwnerDisabled are those that are not paused and start no cases all the same.
+	OwnerDisabled []string
+	Failing       []string     // that could not fire the last time
+	Next          []NextFiring // of each entry, the earliest
 }
 
 // NextFiring is the next instant of an entry.
@@ -85,8 +87,16 @@ func (o *Overview) Text() []byte {
 	} else {
 		p.heading("Schedule entries (schedule/)")
 	}
-	p.table([][]string{{"in force", fmt.Sprint(o.Entries - len(o.Paused))}, {"paused", counted(o.Paused)}, {"could not fire", counted(o.Failing)}}, "")
-	p.heading("What fires next (week.txt)")
+	rows = [][]string{{"in force", fmt.Sprint(o.inForce())}, {"paused", counted(o.Paused)}}
+	if len(o.OwnerDisabled) > 0 {
+		rows = append(rows, []string{"owner disabled", counted(o.OwnerDisabled)})
+	}
+	p.table(append(rows, []string{"could not fire", counted(o.Failing)}), "")
+	if o.AllEntries {
+		p.heading("What fires next, of all users")
+	} else {
+		p.heading("What fires next (week.txt)")
+	}
 	next := make([][]string, len(o.Next))
 	for i, n := range o.Next {
 		next[i] = []string{o.Zone.Minute(n.At), n.Name, machine.OneLine(n.Title)}
@@ -94,6 +104,9 @@ func (o *Overview) Text() []byte {
 	p.table(next, "No firing is to come.")
 	return p.bytes()
 }
+
+// inForce returns how many entries start cases.
+func (o *Overview) inForce() int { return o.Entries - len(o.Paused) - len(o.OwnerDisabled) }
 
 // counted writes how many names there are, and the first ones.
 func counted(names []string) string {
@@ -145,9 +158,10 @@ type overviewLate struct {
 }
 
 type overviewEntries struct {
-	InForce int      `json:"inForce"`
-	Paused  []string `json:"paused"`
-	Failing []string `json:"failing"`
+	InForce  int      `json:"inForce"`
+	Paused   []string `json:"paused"`
+	Disabled []string `json:"ownerDisabled"`
+	Failing  []string `json:"failing"`
 }
 
 type nextForm struct {
@@ -162,7 +176,7 @@ func (o *Overview) JSON() []byte {
 		User: o.User, Timezone: o.Zone.String(), Sandbox: o.Sandbox, Tasks: overviewTasks{o.Offered, o.Accepted, o.Today},
 		Cases:   overviewCases{o.open(), o.Cases[machine.StateDraft], o.Cases[machine.Queued], o.Cases[machine.Active], o.Cases[machine.Suspended], o.Cases[machine.Failed]},
 		Late:    overviewLate{o.Late.Count(LateOverdue), o.Late.Count(LateWarning), o.Late.Count(LateEscalated), o.Late.Count(LateFailed), o.Late.CountOthers(OtherHold), len(o.Late.Others) - o.Late.CountOthers(OtherHold)},
-		Entries: overviewEntries{o.Entries - len(o.Paused), append([]string{}, o.Paused...), append([]string{}, o.Failing...)},
+		Entries: overviewEntries{o.inForce(), append([]string{}, o.Paused...), append([]string{}, o.OwnerDisabled...), append([]string{}, o.Failing...)},
 		Next:    make([]nextForm, len(o.Next)),
 	}
 	for i, n := range o.Next {

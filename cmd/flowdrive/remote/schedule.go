@@ -47,9 +47,17 @@ func (e *Env) scheduleShow() *cobra.Command {
 		if s.Format != "" {
 			return s.Show(nil, []output.Item{{JSON: entry.Raw(), Name: entry.ID()}})
 		}
+		status, err := s.EntryStatus(ctx, entry.ID())
+		if err != nil {
+			return err
+		}
+		next := orNone(s.next(ctx, &entry))
+		if status.State == ownerDisabled {
+			next = fmt.Sprintf("none: its owner, %s, is disabled", entry.Context)
+		}
 		lines := []string{
 			orNone(entry.Title), "route    " + entry.Route, "when     " + words(&entry, s.userZone(ctx)),
-			"next     " + orNone(s.next(ctx, &entry)), "entry    " + entry.ID(),
+			"next     " + next, "entry    " + entry.ID(),
 		}
 		if entry.Paused {
 			lines = append(lines, "paused   "+orNone(entry.Note))

@@ -37,10 +37,14 @@ func (e *Env) scheduleList() *cobra.Command {
 			if entry.Paused {
 				next = "paused"
 			}
-			last, failed, err := s.lastOutcomes(ctx, entry)
+			status, err := s.EntryStatus(ctx, entry.ID())
 			if err != nil {
 				return err
 			}
+			if status.State == ownerDisabled {
+				next = ownerDisabled
+			}
+			last, failed := lastOutcomes(status.Occurrences)
 			items[i].Alarm = failed
 			name := cmp.Or(names[entry.ID()], entry.ID()[:8])
 			items[i].Cells = []string{name, entry.Context, entry.Title, entry.Route, words(&entry, s.userZone(ctx)), next, last}
@@ -49,15 +53,14 @@ func (e *Env) scheduleList() *cobra.Command {
 	})
 }
 
+// ownerDisabled is the state of an entry whose owner is disabled.
+const ownerDisabled = "owner disabled"
+
 // lastOutcomes says what became of the newest instants of an entry, and whether the newest
 // has failed.
-func (s *session) lastOutcomes(ctx context.Context, entry client.Entry) (text string, failed bool, err error) {
+func lastOutcomes(last []client.Occurrence) (text string, failed bool) {
 	const newest = 3
 	var words []string
-	last, err := s.LastOccurrences(ctx, entry.ID())
-	if err != nil {
-		return "", false, err
-	}
 	for _, o := range last {
 		word := o.Outcome
 		if o.State == "failed" || o.Failed != "" {
@@ -70,5 +73,5 @@ func (s *session) lastOutcomes(ctx context.Context, entry client.Entry) (text st
 			break
 		}
 	}
-	return strings.Join(words, ", "), failed, nil
+	return strings.Join(words, ", "), failed
 }
