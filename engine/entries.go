@@ -382,6 +382,9 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 			return nil, err
 		}
 		attached = now.Attachment
+		if err := (&daysOffTroubles{e.decider, tx}).lookIfKnown(c.stored.UUID, req.Now); err != nil {
+			return nil, err
+		}
 		if err := (&deeds{e.decider, tx}).tellPause(req, now, &c.stored); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,40 @@ func TestCasesOfAnEntryFailAlikeAfterAGap(t *testing.T) {
 		w.advance(5 * time.Minute)
 		same(t, misfire+": after two hours", w.sentTo("ann@example.org"), want)
 	}
+}
+
+// TestLaterCaseMendsOneThatHung: a case that fails when many later ones have gone well is mended
+// by the next one, as in an entry that fires each minute and hangs for an hour once.
+func TestLaterCaseMendsOneThatHung(t *testing.T) {
+	t.Parallel()
+	source := strings.Replace(fmt.Sprintf(routeTrier, ""), ", onError: {steps: [], to: failed}", "", 1)
+	withInbox(t, source, func(k *inbox) {
+		hung := false
+		k.outside.set(func(_ context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+			if d.Mail != nil {
+				return nil, nil
+			}
+			k.outside.mu.Lock()
+			hang := !hung
+			hung = true
+			k.outside.mu.Unlock()
+			if hang {
+				<-time.NewTimer(time.Hour).C
+				return nil, &outbox.Final{Reason: "disk full"}
+			}
+			return &outbox.Reply{MediaType: "application/json", Content: []byte(`{}`)}, nil
+		})
+		k.as("sam").mustPutEntry("", `{"type": "crontab", "spec": "* * * * *", "route": "job", "title": "Often"}`)
+		k.wait(59 * time.Minute)
+		got, _ := k.news()
+		same(t, "meanwhile", slices.Compact(got), []string{"sam: Done: Often"})
+		k.wait(2*time.Minute + 30*time.Second)
+		got, _ = k.news()
+		same(t, "it fails, and the next one is good", slices.Compact(got), []string{"dora: Failed: Often: disk full", "dora: Mended: Often", "sam: Done: Often", "sam: Failed: Often: disk full", "sam: Mended: Often"})
+		k.wait(48 * time.Hour)
+		got, _ = k.news()
+		same(t, "in the next days", slices.DeleteFunc(got, func(line string) bool { return !strings.Contains(line, "ailed") }), []string{})
+	})
 }
 
 // TestLaterCaseMendsEarlierOnes: who knows that cases of a schedule entry have failed hears

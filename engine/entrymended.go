@@ -9,8 +9,8 @@ import (
 	"flowdrive/store"
 )
 
-// mostMended is how many of the last instants of a schedule entry are looked at for cases
-// that have failed before one that goes well.
+// mostMended is in how many cases of a schedule entry, or at how many of its last instants, is
+// looked for what has failed before.
 const mostMended = 10_000
 
 // wentWell reports whether a case of a schedule entry has come to its end, and all that it
@@ -27,7 +27,8 @@ func (t *notifier) mendEarlier() error {
 	if !scheduled || !wentWell(c.after) || wentWell(c.was) {
 		return nil
 	}
-	failed, err := t.failedBefore(entry)
+	// Not only the last instants count: a case may fail hours after later ones have gone well.
+	failed, err := t.tx.Troubles().OfFailed(entry, c.row.ID, mostMended)
 	if err != nil {
 		return err
 	}
@@ -66,26 +67,6 @@ func (t *notifier) mendEarlier() error {
 		}
 	}
 	return nil
-}
-
-// failedBefore returns the cases before this one, the newest first, of the last instants of
-// the entry that are failed. A series of failures is looked at to its beginning.
-func (t *notifier) failedBefore(entry store.UUID) (ids []int64, err error) {
-	for limit := lastFired; ; limit *= 10 {
-		fired, err := t.tx.Entries().Occurrences(entry, limit)
-		if err != nil {
-			return nil, err
-		}
-		ids = ids[:0]
-		for i := range fired {
-			if o := &fired[i]; machine.Life(o.State) == machine.Failed && o.CaseID < t.change.row.ID {
-				ids = append(ids, o.CaseID)
-			}
-		}
-		if len(fired) < limit || limit >= mostMended || machine.Life(fired[limit-1].State) != machine.Failed {
-			return ids, nil
-		}
-	}
 }
 
 // earlier is that an earlier case had failed, and what people are told of it.

@@ -47,8 +47,8 @@ func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *sche
 		return nil, err
 	}
 	for i := range rows {
-		if name := rows[i].Name; over.end != notice.EndDeleted && (name == troubleSkipped || name == troublePaused || name == troubleUnfilled) {
-			continue // a case that comes to be does not make up for an instant that was skipped, nor resume the entry, nor fill its labels
+		if name := rows[i].Name; over.end != notice.EndDeleted && (name == troubleSkipped || name == troublePaused || name == troubleUnfilled || name == troubleDaysOff) {
+			continue // a case that comes to be does not make up for an instant that was skipped, nor resume the entry, nor fill its labels, nor make a calendar good
 		}
 		told, err := (&deeds{e, tx}).endTrouble(&rows[i], loadedEntry{stored, entry}, over)
 		if err != nil {

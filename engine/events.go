@@ -75,9 +75,10 @@ func (e *base) publishEntry(tx store.Tx, stored *store.Entry, change Change, now
 }
 
 // publishDocument says what became of a document or folder below the root of a
-// context.
-func (e *base) publishDocument(tx store.Tx, c files.Published) {
+// context, and has schedule entries look at it whose calendar it is or holds.
+func (e *decider) publishDocument(tx store.Tx, c files.Published) error {
 	e.publish(tx, Event{Kind: EventDocument, Change: Change(c.Change), ID: c.Document.ID, Name: c.Path.String(), Version: c.Document.Revision, Time: c.Time, context: c.Root})
+	return (&daysOffTroubles{e, tx}).changed(c)
 }
 
 // publishCase says what a change has made of a case and its tasks.

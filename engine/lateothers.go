@@ -32,6 +32,7 @@ func (l *statusLook) lateElsewhere(r store.Reader, late *status.Late) error {
 		{troubleFiring, l.lateEntry(notFired)},
 		{troublePaused, l.lateEntry(pausedWithRoute)},
 		{troubleUnfilled, l.lateEntry(notFilled)},
+		{troubleDaysOff, l.lateEntry(noDaysOff)},
 		{troubleHook, l.lateHook},
 	}
 	for _, name := range hookRefusals() {

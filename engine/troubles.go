@@ -467,6 +467,8 @@ func (e *Engine) fireTrouble(tx store.Tx, b *dueBatch, item *dueItem) (time.Time
 		err = e.Hooks.tellAgain(tx, row, told, b.now)
 	case row.Hold != 0:
 		err = (&holdTroubles{e.decider, tx}).again(row, told, b.now)
+	case row.Name == troubleDaysOff:
+		err = (&daysOffTroubles{e.decider, tx}).look(e.Calendars, row, told, b.now)
 	default:
 		err = e.decider.tellEntryAgain(tx, row, told, b.now)
 	}

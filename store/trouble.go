@@ -22,6 +22,9 @@ type TroubleReader interface {
 	OfEntry(uuid UUID) ([]Trouble, error) // by Name
 	OfHook(id int64) ([]Trouble, error)   // by Name
 	OfHold(id int64) ([]Trouble, error)   // by Name
+	// OfFailed returns the failed cases of a schedule entry with an ID below the given one with
+	// which something is wrong, the newest first.
+	OfFailed(entry UUID, below int64, limit int) ([]int64, error)
 	// Named returns those of that name, in the order in which they are due.
 	Named(name string, limit int) ([]Trouble, error)
 }

@@ -211,7 +211,9 @@ func (x *transferring) do() (*store.Document, error) {
 	if d.ID, err = x.copyOne(x.from.Found, d.ParentID, d.Name); err != nil {
 		return nil, err
 	}
-	x.publishDocument(x.tx, x.to, &d, Created, x.req.Now)
+	if err := x.publishDocument(x.tx, x.to, &d, Created, x.req.Now); err != nil {
+		return nil, err
+	}
 	return &d, x.copyTree(tree, d.ID)
 }
 
@@ -237,9 +239,13 @@ func (x *transferring) moveTo(d *store.Document) error {
 		if err := x.releaseTree(x.tx, x.req, x.from); err != nil {
 			return err
 		}
-		x.publishDocument(x.tx, x.from, d, Deleted, x.req.Now)
+		if err := x.publishDocument(x.tx, x.from, d, Deleted, x.req.Now); err != nil {
+			return err
+		}
 	}
-	x.publishDocument(x.tx, x.to, d, Created, x.req.Now)
+	if err := x.publishDocument(x.tx, x.to, d, Created, x.req.Now); err != nil {
+		return err
+	}
 	if x.past != nil {
 		return x.takeBack(d)
 	}

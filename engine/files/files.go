@@ -28,7 +28,7 @@ type Files struct {
 	most      int64 // documents and folders of one author
 	retention Retention
 	log       zerolog.Logger
-	publish   func(store.Tx, Published)
+	publish   func(store.Tx, Published) error
 	uses      func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
 
 	documents documentCache
@@ -47,8 +47,9 @@ type Config struct {
 	Arriving  *quota.Arriving // what users are sending, here and elsewhere
 	Log       zerolog.Logger
 
-	// Publish says what became of a document, once the unit is durable.
-	Publish func(store.Tx, Published)
+	// Publish says what became of a document, once the unit is durable, and has what
+	// needs the document look at it again.
+	Publish func(store.Tx, Published) error
 	// Uses returns what needs a document, or one below a folder.
 	Uses func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
 }
@@ -81,6 +82,6 @@ const (
 	Deleted Change = "deleted"
 )
 
-func (e *Files) publishDocument(tx store.Tx, at *Place, d *store.Document, c Change, now time.Time) {
-	e.publish(tx, Published{c, at.Path, at.Root.ID, d, now})
+func (e *Files) publishDocument(tx store.Tx, at *Place, d *store.Document, c Change, now time.Time) error {
+	return e.publish(tx, Published{c, at.Path, at.Root.ID, d, now})
 }

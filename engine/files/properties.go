@@ -81,7 +81,9 @@ func (e *Files) PatchDocument(ctx context.Context, req change.Request, path chan
 		if err := tx.Write().Documents().SetProperties(at.Found.ID, after); err != nil {
 			return err
 		}
-		e.publishDocument(tx, at, at.Found, Changed, req.Now)
+		if err := e.publishDocument(tx, at, at.Found, Changed, req.Now); err != nil {
+			return err
+		}
 		if at.folder != nil { // whose ETag tells that a member was changed
 			if err := tx.Write().Documents().TouchFolder(at.folder.ID, req.Now); err != nil {
 				return err

@@ -136,7 +136,9 @@ func (e *Files) MakeDocument(tx store.Tx, req change.Request, at *Place, c *cont
 	} else {
 		err = tx.Write().Documents().Replace(d)
 	}
-	e.publishDocument(tx, at, d, became, req.Now)
+	if err == nil {
+		err = e.publishDocument(tx, at, d, became, req.Now)
+	}
 	if err == nil {
 		err = tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	}
@@ -181,7 +183,9 @@ func (e *Files) MakeFolder(ctx context.Context, req change.Request, path change.
 		if err := e.makeRoom(tx, req.By.ID); err != nil {
 			return err
 		}
-		e.publishDocument(tx, at, d, Created, req.Now)
+		if err := e.publishDocument(tx, at, d, Created, req.Now); err != nil {
+			return err
+		}
 		out = &change.Outcome{Created: true, Changed: true, Name: at.Path.String(), ETag: d.ETag(), Modified: d.Modified}
 		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	})
@@ -245,7 +249,9 @@ func (e *Files) removeDocument(tx store.Tx, req change.Request, at *Place) error
 		return err
 	}
 	e.contents.RouseAfter(tx)
-	e.publishDocument(tx, at, at.Found, Deleted, req.Now)
+	if err := e.publishDocument(tx, at, at.Found, Deleted, req.Now); err != nil {
+		return err
+	}
 	if kept, err := e.keeps(tx, at); err != nil {
 		return err
 	} else if kept {

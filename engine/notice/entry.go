@@ -53,6 +53,8 @@ func (n *Notice) firing(p *Person) string {
 		return fmt.Sprintf("Cases of the schedule entry %q have labels as they are written since %s:", title, p.When(t.Since))
 	case t.What == WhatUnfilled:
 		return fmt.Sprintf("The schedule entry %q has created its case of %s with labels as they are written:", title, p.When(t.Instant))
+	case t.What == WhatDaysOff:
+		return n.daysOff(title, p)
 	case n.Kind == KindMended && t.Over == EndDeleted:
 		return fmt.Sprintf("The schedule entry %q was deleted%s. It had not started a case since %s:", title, byWhom(t.By), p.When(t.Since))
 	case n.Kind == KindMended:
@@ -67,6 +69,20 @@ func (n *Notice) firing(p *Person) string {
 	return fmt.Sprintf("The schedule entry %q should have started a case at %s, and could not:", title, p.When(t.Instant))
 }
 
+// daysOff says what is or was wrong with the calendar of the entry.
+func (n *Notice) daysOff(title string, p *Person) string {
+	t := n.Trouble
+	switch {
+	case n.Kind == KindMended && t.Over == EndDeleted:
+		return fmt.Sprintf("The schedule entry %q was deleted%s. The calendar with its days off could not be used since %s:", title, byWhom(t.By), p.When(t.Since))
+	case n.Kind == KindMended:
+		return fmt.Sprintf("The days off of the schedule entry %q are known again. They had not been since %s:", title, p.When(t.Since))
+	case t.Again:
+		return fmt.Sprintf("The days off of the schedule entry %q have not been known since %s:", title, p.When(t.Since))
+	}
+	return fmt.Sprintf("The days off of the schedule entry %q are not known any more:", title)
+}
+
 // prospect says what comes next.
 func (n *Notice) prospect() string {
 	if n.Trouble.What == WhatPaused {
@@ -74,6 +90,9 @@ func (n *Notice) prospect() string {
 	}
 	if n.Trouble.What == WhatSkipped && !n.Trouble.Ended {
 		return "That is what the entry asks for by its misfire and overlap, and it goes on with its next instant. Its history has all that were skipped. For a case in place of those, save {\"do\": \"backfill\"} with from and to, or {\"do\": \"trigger\"}, to the entry on the drive. You are told of the first of a day."
+	}
+	if n.Trouble.What == WhatDaysOff {
+		return "As long as that is so it starts no case: at its next instant that fails. Put the calendar back, or save the entry with another excludeCalendar, or with null for none. You are told once a day until its days off are known, and once when they are."
 	}
 	if n.Trouble.What == WhatUnfilled {
 		return "The case has such a label as a text, and its route may decide by it. Correct the title or the XATTRs of the entry, and look what the case has done. You are told once a day until a case has all its labels filled, and once when one has."

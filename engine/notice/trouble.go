@@ -23,6 +23,7 @@ const (
 	WhatCondition What = "condition"    // guard, enableIf or complete cannot be evaluated, and counts as false
 	WhatUnfilled  What = "unfilled"     // a case of a schedule entry has labels as they are written
 	WhatPaused    What = "paused"       // a schedule entry was paused together with something else
+	WhatDaysOff   What = "days-off"     // the calendar of a schedule entry cannot be used
 	WhatSkipped   What = "skipped"      // a schedule entry has passed over an instant, as its policies ask for
 	WhatHeld      What = "held"         // an administrator keeps a case from starting
 	WhatSuspended What = "suspended"    // a case is suspended for a day, and nothing resumes it by itself
@@ -79,6 +80,8 @@ func (t *Trouble) open(title string) string {
 		return "Paused: " + title
 	case WhatUnfilled:
 		return "Labels are not filled: " + title + ": " + t.Text
+	case WhatDaysOff:
+		return "Days off are not known: " + title + ": " + t.Text
 	case WhatSkipped:
 		return "Skipped: " + title + ": " + t.Text
 	case WhatSuspended:

@@ -30,6 +30,9 @@ var (
 )
 
 const (
+	// Few things are wrong, and a schedule entry has many cases.
+	selectOfFailed = `SELECT DISTINCT t.case_id FROM troubles t JOIN cases c ON c.id = t.case_id
+		WHERE t.case_id IS NOT NULL AND t.case_id < ?2 AND c.entry = ?1 AND c.state = 'failed' ORDER BY t.case_id DESC LIMIT ?3`
 	deleteTrouble     = `DELETE FROM troubles WHERE id = ?1`
 	selectDueTroubles = `SELECT due, id FROM troubles WHERE due <= ?1 ORDER BY due, id LIMIT ?2`
 )
@@ -61,6 +64,12 @@ func (r troubleReader) OfHook(id int64) (all []store.Trouble, err error) {
 func (r troubleReader) OfHold(id int64) (all []store.Trouble, err error) {
 	err = troubleTable.add(r.c, &all, selectTroublesOfHold, id)
 	return all, Failure("read what is wrong with a hold", err)
+}
+
+// OfFailed returns the failed cases of a schedule entry with which something is wrong.
+func (r troubleReader) OfFailed(entry store.UUID, below int64, limit int) (ids []int64, err error) {
+	ids, err = values[int64](r.c, selectOfFailed, entry[:], below, limit)
+	return ids, Failure("read with which failed cases something is wrong", err)
 }
 
 // Named returns what is wrong under that name.
