@@ -127,7 +127,7 @@ func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 				return
 			}
 			drive.ServeHTTP(w, r)
-		}), Log: zerolog.Nop(), Sandbox: true, Clock: &server.SandboxClock{Clock: g.clock, Engine: g.engine}, Now: g.clock.Now, Wall: time.Now, Zone: zones.Zone,
+		}), Log: zerolog.Nop(), Sandbox: true, Clock: &server.SandboxClock{Clock: g.clock, Engine: g.engine}, Now: g.clock.Now, Wall: time.Now, Begin: stopwatch, Zone: zones.Zone,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return s.LogIn(ctx, name, password)
 		},
@@ -282,4 +282,9 @@ func (b *browser) do(tb testing.TB, method, path string, v url.Values) *answer {
 		}
 	}
 	return got
+}
+
+func stopwatch() (elapsed func() time.Duration) {
+	begun := time.Now()
+	return func() time.Duration { return time.Since(begun) }
 }

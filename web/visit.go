@@ -18,14 +18,14 @@ import (
 // visit is one request of a page.
 type visit struct {
 	*pages
-	w     http.ResponseWriter
-	r     *http.Request
-	query url.Values
-	by    identity.Principal // the zero Principal: nobody is logged in
-	token string             // of the session
-	now   time.Time          // by the drive's clock
-	begun time.Time          // by the machine's
-	Words words
+	w       http.ResponseWriter
+	r       *http.Request
+	query   url.Values
+	by      identity.Principal   // the zero Principal: nobody is logged in
+	token   string               // of the session
+	now     time.Time            // by the drive's clock
+	elapsed func() time.Duration // since the request came
+	Words   words
 
 	sent    url.Values // what a form has sent that is drawn again; nil: nothing was
 	refused *refusal   // why; nil: it is shown as it would be sent
@@ -33,7 +33,7 @@ type visit struct {
 }
 
 func (p *pages) newVisit(w http.ResponseWriter, r *http.Request) *visit {
-	x := &visit{pages: p, w: w, r: r, query: r.URL.Query(), by: p.Principal(r.Context()), token: p.Token(r), now: p.Now(), begun: p.Wall()}
+	x := &visit{pages: p, w: w, r: r, query: r.URL.Query(), by: p.Principal(r.Context()), token: p.Token(r), now: p.Now(), elapsed: p.Begin()}
 	x.Words = words{now: x.now, zone: x.zone()}
 	return x
 }
@@ -157,8 +157,7 @@ func (x *visit) write(body []byte) error {
 	header := x.w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	took := float64(x.Wall().Sub(x.begun).Microseconds()) / 1000
-	header.Set("Server-Timing", "total;dur="+strconv.FormatFloat(took, 'f', 1, 64))
+	header.Set("Server-Timing", "total;dur="+strconv.FormatFloat(x.elapsed().Seconds()*1000, 'f', 2, 64))
 	status := x.status
 	if status == 0 {
 		status = http.StatusOK

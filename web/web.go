@@ -42,8 +42,11 @@ type Config struct {
 	Links   link.Base // the address by which people call the server; "": what the browser calls
 
 	Now  func() time.Time // the drive's clock
-	Wall func() time.Time // the machine's
-	Zone func(name string) *time.Location
+	Wall func() time.Time // the machine's, in milliseconds
+	// Begin begins to measure; what it returns says how long ago that was, whatever clocks
+	// are set meanwhile.
+	Begin func() (elapsed func() time.Duration)
+	Zone  func(name string) *time.Location
 
 	Sandbox bool         // the drive's clock stands still
 	Clock   http.Handler // answers /clock; nil: this is not a sandbox

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"flowdrive/internal/identity"
 	"flowdrive/server"
@@ -21,7 +22,7 @@ func (a *app) openPages(cfg *server.Config) error {
 	}
 	pages := web.Config{
 		Queries: web.EngineQueries(a.engine), Drive: cfg.Drive, Log: a.log, Links: links, Sandbox: a.sandbox != nil, Clock: cfg.Clock, Metrics: cfg.Metrics,
-		Now: a.clock.Now, Wall: a.wall, Zone: a.zones.Zone, Weigh: server.Weigh,
+		Now: a.clock.Now, Wall: a.wall, Begin: stopwatch, Zone: a.zones.Zone, Weigh: server.Weigh,
 		LogIn: func(ctx context.Context, name, password string) (identity.Principal, error) {
 			return a.server.LogIn(ctx, name, password)
 		},
@@ -37,4 +38,10 @@ func (a *app) openPages(cfg *server.Config) error {
 	}
 	cfg.Pages, err = web.New(pages)
 	return err
+}
+
+// stopwatch begins to measure. The clocks that are set meanwhile do not matter to it.
+func stopwatch() (elapsed func() time.Duration) {
+	begun := time.Now()
+	return func() time.Duration { return time.Since(begun) }
 }
