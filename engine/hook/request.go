@@ -94,7 +94,10 @@ func (r *Received) CaseName() string {
 	at := r.Settings.Deliver.Case
 	switch {
 	case at.Header != "":
-		return r.In.Header.Get(at.Header)
+		if values := r.header(at.Header); len(values) > 0 {
+			return values[0]
+		}
+		return ""
 	case at.Query != "":
 		return r.In.Query.Get(at.Query)
 	}
@@ -107,13 +110,22 @@ func (r *Received) CaseName() string {
 	return ""
 }
 
+// header returns the values of a header of the request. Of one that holds a secret there are
+// none, since a hook that names it may be stored.
+func (r *Received) header(name string) []string {
+	if isSecret(name) {
+		return nil
+	}
+	return r.In.Header.Values(name)
+}
+
 // Xattrs returns the XATTRs of a case: the allowed headers that the request has, and what
 // the hook takes from its query and body.
 // What strangers write is taken as it is, without labels.
 func (r *Received) Xattrs() label.Dict {
 	var dict label.Dict
 	for _, name := range r.Settings.Headers {
-		values := r.In.Header.Values(name)
+		values := r.header(name)
 		key, err := label.NormalizeKey(name)
 		if err != nil || len(values) == 0 {
 			continue

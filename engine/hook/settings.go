@@ -244,9 +244,18 @@ func checkHeader(v document.Value, name string) {
 	}
 }
 
-// secretHeaders are headers that must not become XATTRs: they hold what proves who
-// sent the request.
-func secretHeaders() []string { return []string{"Authorization", "Proxy-Authorization", "Cookie"} }
+// checkPublic refuses a header that holds a secret in a place whose value people see.
+func checkPublic(v document.Value, name, becomes string) {
+	if isSecret(name) {
+		v.Fail(errs.CodeRange, "holds a secret, and cannot become %s, which people see", becomes)
+	}
+}
+
+// isSecret reports whether a header holds what proves who sent the request. Its value must
+// not become a part of a case.
+func isSecret(header string) bool {
+	return slices.Contains([]string{"Authorization", "Proxy-Authorization", "Cookie"}, http.CanonicalHeaderKey(header))
+}
 
 func readHeaders(v document.Value) []string {
 	out := []string{}
@@ -260,12 +269,10 @@ func readHeaders(v document.Value) []string {
 	for i := range v.Node.Items {
 		item := v.Item(i)
 		name, ok := item.Str()
-		canonical := http.CanonicalHeaderKey(name)
 		if _, err := label.NormalizeKey(name); ok && (err != nil || strings.Contains(name, " ")) {
 			item.Fail(errs.CodeFormat, "is not a header that can be the key of an XATTR")
-		} else if slices.Contains(secretHeaders(), canonical) {
-			item.Fail(errs.CodeRange, "holds a secret, and cannot become an XATTR, which people see")
 		}
+		checkPublic(item, name, "an XATTR")
 		out = append(out, name)
 	}
 	return out
@@ -284,5 +291,6 @@ func readDeliver(v document.Value) *Deliver {
 		d.Label = text
 	}
 	d.Case = readNamed(v.Get("case"), "where a request names the case")
+	checkPublic(v.Get("case").Get("header"), d.Case.Header, "the number of a case")
 	return d
 }

@@ -81,7 +81,9 @@ func readXattrs(v document.Value) XattrMap {
 		case slices.ContainsFunc(out, func(x Xattr) bool { return x.Key == key }):
 			member.Fail(errs.CodeConflict, "is the same XATTR as another one; keep one of them")
 		default:
-			out = append(out, Xattr{key, readNamed(member, "where a request has the value")})
+			x := Xattr{key, readNamed(member, "where a request has the value")}
+			checkPublic(member.Get("header"), x.Header, "an XATTR")
+			out = append(out, x)
 		}
 	}
 	return out
@@ -124,7 +126,7 @@ func (r *Received) value(at Named) (v label.Value, ok bool) {
 	var text string
 	switch {
 	case at.Header != "":
-		values := r.In.Header.Values(at.Header)
+		values := r.header(at.Header)
 		text, ok = strings.Join(values, ", "), len(values) > 0
 	case at.Query != "":
 		text, ok = r.In.Query.Get(at.Query), r.In.Query.Has(at.Query)
