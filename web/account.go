@@ -10,7 +10,6 @@ import (
 
 	"flowdrive/engine/account"
 	kinds "flowdrive/engine/notice"
-	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -108,7 +107,7 @@ func accountForms() map[string]form {
 			if strings.TrimSpace(v.Get("user")) == "" {
 				return []member{{"deputy", []byte("null")}}, nil
 			}
-			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", x.Words.instantOf(v.Get("from"), clock.ParseDate)), text("to", x.Words.instantOf(v.Get("to"), clock.ParseEnd)))}}, nil
+			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", x.Words.sentDate(v.Get("from"))), text("to", x.Words.sentEnd(v.Get("to"))))}}, nil
 		}),
 		"watch": me("The routes that you watch are stored.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{{"watch", list(names(v.Get("watch")))}}, nil
@@ -119,16 +118,6 @@ func accountForms() map[string]form {
 		"mail":     me("When you are told by mail is stored.", mailMembers),
 		"password": changePassword,
 	}
-}
-
-// instantOf returns the instant of a date that was typed, of the zone of the page. What is not
-// a date stays as it is: the drive says what is wrong.
-func (w words) instantOf(typed string, parse func(string, *time.Location) (clock.Date, *clock.DateError)) string {
-	d, err := parse(typed, w.zone)
-	if err != nil {
-		return typed
-	}
-	return d.Time.UTC().Format(time.RFC3339)
 }
 
 // always is a member with a string, also if that is empty; orNull is null then.

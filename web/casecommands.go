@@ -19,7 +19,7 @@ type caseCommand struct {
 	do, title, submit, text string
 	field, label, hint      string // what it asks for; field "": it only asks whether
 	may                     func(d *engine.CaseDetail) bool
-	body                    func(v url.Values) []member
+	body                    func(w words, v url.Values) []member
 	done                    string
 }
 
@@ -34,41 +34,43 @@ func caseCommands() []caseCommand {
 	return []caseCommand{
 		{
 			do: "suspend", title: "Suspend…", submit: "Suspend", text: "Its timers stand still, and nobody can perform anything.", done: "The case is suspended.",
-			field: "suspendedUntil", label: "Until", hint: "A date such as 2012-12-01 08:00. Without one it stays suspended until somebody resumes it.",
+			field: "suspendedUntil", label: "Until", hint: "A date and time such as 2012-12-01 08:00. Without one it stays suspended until somebody resumes it.",
 			may: func(d *engine.CaseDetail) bool { return owns(d) && d.Case.Life == machine.Active },
-			body: func(v url.Values) []member {
-				return append(state("suspended"), text("suspendedUntil", v.Get("suspendedUntil")))
+			body: func(w words, v url.Values) []member {
+				return append(state("suspended"), text("suspendedUntil", w.sentDate(v.Get("suspendedUntil"))))
 			},
 		},
 		{
 			do: "resume", title: "Resume", submit: "Resume", text: "It goes on where it was. Timers that are past run out at once.", done: "The case goes on.",
 			may:  func(d *engine.CaseDetail) bool { return owns(d) && d.Case.Life == machine.Suspended },
-			body: func(url.Values) []member { return state("active") },
+			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
 			do: "reopen", title: "Reopen", submit: "Reopen", text: "It goes on where it was canceled.", done: "The case is open again.",
 			may:  func(d *engine.CaseDetail) bool { return administers(d) && d.Case.Life == machine.Canceled },
-			body: func(url.Values) []member { return state("active") },
+			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
 			do: "restart", title: "Try to start again", submit: "Try again", text: "The server tries once more to start it.", done: "The server tries to start the case again.",
 			may:  func(d *engine.CaseDetail) bool { return administers(d) && d.Case.Life == machine.Failed },
-			body: func(url.Values) []member { return state("active") },
+			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
 			do: "priority", title: "Priority…", submit: "Set the priority", text: "Cases with a higher one come first.", done: "The priority is set.", field: "priority", label: "Priority", hint: "From 0 to 65535.",
 			may:  func(d *engine.CaseDetail) bool { return administers(d) && !d.Case.Life.Ended() },
-			body: func(v url.Values) []member { return []member{{"priority", numberOr(v.Get("priority"))}} },
+			body: func(_ words, v url.Values) []member { return []member{{"priority", numberOr(v.Get("priority"))}} },
 		},
 		{
 			do: "title", title: "Title…", submit: "Set the title", done: "The title is set.", field: "title", label: "Title",
-			may:  func(d *engine.CaseDetail) bool { return owns(d) && !d.Case.Life.Ended() },
-			body: func(v url.Values) []member { return []member{{"title", document.AppendString(nil, v.Get("title"))}} },
+			may: func(d *engine.CaseDetail) bool { return owns(d) && !d.Case.Life.Ended() },
+			body: func(_ words, v url.Values) []member {
+				return []member{{"title", document.AppendString(nil, v.Get("title"))}}
+			},
 		},
 		{
 			do: "cancel", title: "Cancel…", submit: "Cancel the case", text: "Nobody can perform anything in it any more, and its open children end with it. An administrator of its route can reopen it.", done: "The case is canceled.",
 			may:  func(d *engine.CaseDetail) bool { return owns(d) && !d.Case.Life.Ended() },
-			body: func(url.Values) []member { return state("canceled") },
+			body: func(words, url.Values) []member { return state("canceled") },
 		},
 	}
 }
@@ -104,7 +106,7 @@ func caseForms() map[string]form {
 	for _, c := range caseCommands() {
 		out[c.do] = func(x *visit, v url.Values) (*act, error) {
 			return &act{
-				requests: []driveRequest{caseRequest(x.r.PathValue("id"), c.body(v))},
+				requests: []driveRequest{caseRequest(x.r.PathValue("id"), c.body(x.Words, v))},
 				done:     func([]*driveAnswer) notice { return notice{Text: c.done} },
 			}, nil
 		}
@@ -131,7 +133,7 @@ func caseRequest(id string, members []member) driveRequest {
 func setTimer(x *visit, v url.Values) (*act, error) {
 	limit := []byte("null")
 	if text := strings.TrimSpace(v.Get("limit")); text != "" {
-		limit = document.AppendString(nil, text)
+		limit = document.AppendString(nil, x.Words.sentDate(text))
 	}
 	path := fmt.Sprintf("/dav/Workflow/Cases/%s/Timers/%s.json", url.PathEscape(x.r.PathValue("id")), url.PathEscape(v.Get("timer")))
 	return &act{
@@ -162,7 +164,7 @@ func (x caseDrawing) commandsOf(v *caseView, d *engine.CaseDetail) {
 	if asked == "timer" && d.MaySetTimer(name) {
 		c := caseCommand{
 			do: "timer", title: "Set another date: " + timerSays(d, name), submit: "Set the date", field: "limit", label: "Date or time from now",
-			hint: "A date such as 2012-12-01 08:00, a time such as P3D or PT4H, or nothing for no date.",
+			hint: "A date and time such as 2012-12-01 08:00, a time such as P3D or PT4H, or nothing for no date.",
 		}
 		v.Ask = x.askOf(v, d, c)
 		v.Ask.Timer = name
@@ -191,7 +193,7 @@ func (x caseDrawing) askOf(v *caseView, d *engine.CaseDetail, c caseCommand) *ca
 		a.Fault = x.refused.Of(c.field)
 	}
 	if c.body != nil {
-		a.Curl = x.curlLines([]driveRequest{caseRequest(strconv.FormatInt(v.ID, 10), c.body(url.Values{c.field: {a.Value}}))})
+		a.Curl = x.curlLines([]driveRequest{caseRequest(strconv.FormatInt(v.ID, 10), c.body(x.Words, url.Values{c.field: {a.Value}}))})
 	}
 	return a
 }

@@ -94,7 +94,7 @@ func drawEntry(x *visit) error {
 		return absent() // another form of the name; each page has one address
 	}
 	v := &entryView{
-		ID: e.UUID, Title: entryTitle(e.Entry), Words: entryWords(e.Entry), Route: e.Route, Context: x.Queries.Person(e.Context),
+		ID: e.UUID, Title: entryTitle(e.Entry), Words: x.scheduleDrawing().entryWords(e.Entry), Route: e.Route, Context: x.Queries.Person(e.Context),
 		State: entryState(e), MayChange: e.MayChange, Paused: e.Paused, Key: x.Key(), Clone: cloneAddress(e.Entry),
 		Rules: x.scheduleDrawing().rulesOf(e), Said: outcomeWords(e.Outcomes),
 	}
@@ -297,7 +297,7 @@ type entryCommand struct {
 	danger                            bool
 	may                               func(e *engine.EntryView) bool
 	fields                            func() []*field
-	request                           func(uuid string, v url.Values) driveRequest
+	request                           func(w words, uuid string, v url.Values) driveRequest
 }
 
 func commandRequest(uuid string, members ...member) driveRequest {
@@ -308,8 +308,8 @@ func commandRequest(uuid string, members ...member) driveRequest {
 func entryCommands() []entryCommand {
 	runs := func(e *engine.EntryView) bool { return !e.Paused }
 	always := func(*engine.EntryView) bool { return true }
-	plain := func(do string) func(string, url.Values) driveRequest {
-		return func(uuid string, _ url.Values) driveRequest { return commandRequest(uuid, text("do", do)) }
+	plain := func(do string) func(words, string, url.Values) driveRequest {
+		return func(_ words, uuid string, _ url.Values) driveRequest { return commandRequest(uuid, text("do", do)) }
 	}
 	return []entryCommand{
 		{
@@ -317,7 +317,7 @@ func entryCommands() []entryCommand {
 			fields: func() []*field {
 				return []*field{{Name: "note", Label: "Why", Hint: "Shown beside the entry.", Kind: "text"}}
 			},
-			request: func(uuid string, v url.Values) driveRequest {
+			request: func(_ words, uuid string, v url.Values) driveRequest {
 				return commandRequest(uuid, text("do", schedule.CommandPause), text("note", v.Get("note")))
 			},
 		},
@@ -333,18 +333,18 @@ func entryCommands() []entryCommand {
 			do: schedule.CommandBackfill, title: "Backfill", submit: "Backfill", text: "It starts a case for each instant of a time that has passed. An instant that has had a case gets no other.", done: "The instants are filled in.", may: always,
 			fields: func() []*field {
 				return []*field{
-					{Name: "from", Label: "From", Hint: "A date or a time in UTC, such as 2012-11-01 or 2012-11-01 08:00.", Kind: "text", Needed: true},
+					{Name: "from", Label: "From", Hint: "A date, or a date and time, such as 2012-11-01 or 2012-11-01 08:00.", Kind: "text", Needed: true},
 					{Name: "to", Label: "Up to, not included", Kind: "text", Needed: true},
 				}
 			},
-			request: func(uuid string, v url.Values) driveRequest {
+			request: func(w words, uuid string, v url.Values) driveRequest {
 				return commandRequest(uuid, text("do", schedule.CommandBackfill),
-					member{"from", document.AppendString(nil, v.Get("from"))}, member{"to", document.AppendString(nil, v.Get("to"))})
+					member{"from", document.AppendString(nil, w.sentDate(v.Get("from")))}, member{"to", document.AppendString(nil, w.sentDate(v.Get("to")))})
 			},
 		},
 		{
 			do: "delete", title: "Delete", submit: "Delete the entry", done: "The entry is deleted.", to: "/schedule", danger: true, may: always,
-			request: func(uuid string, _ url.Values) driveRequest {
+			request: func(_ words, uuid string, _ url.Values) driveRequest {
 				return driveRequest{Method: http.MethodDelete, Path: entryFolder + "/" + url.PathEscape(uuid) + ".json"}
 			},
 		},
@@ -357,7 +357,7 @@ func entryForms() map[string]form {
 	for _, c := range entryCommands() {
 		out[c.do] = func(x *visit, v url.Values) (*act, error) {
 			return &act{
-				requests: []driveRequest{c.request(x.r.PathValue("uuid"), v)},
+				requests: []driveRequest{c.request(x.Words, x.r.PathValue("uuid"), v)},
 				to:       cmp.Or(c.to, "/schedule/"+x.r.PathValue("uuid")),
 				done:     func([]*driveAnswer) notice { return notice{Text: c.done} },
 			}, nil
@@ -389,7 +389,7 @@ func (x scheduleDrawing) commandsOfEntry(v *entryView, e *engine.EntryView) {
 		case "delete":
 			a.Text = fmt.Sprintf("It has made %s so far. They stay, and so does what became of its instants.", plural(int(e.IterationsPerformed), "case"))
 		}
-		a.Curl = x.curlLines([]driveRequest{c.request(v.ID, typed)})
+		a.Curl = x.curlLines([]driveRequest{c.request(x.Words, v.ID, typed)})
 		v.Ask = a
 	}
 }
@@ -397,8 +397,8 @@ func (x scheduleDrawing) commandsOfEntry(v *entryView, e *engine.EntryView) {
 // backfillWords says how many instants a backfill is about, and how many cases the entry
 // has left.
 func (x scheduleDrawing) backfillWords(e *engine.EntryView, v url.Values) string {
-	from, errFrom := schedule.ParseTimeText(v.Get("from"))
-	to, errTo := schedule.ParseTimeText(v.Get("to"))
+	from, errFrom := schedule.ParseTimeText(x.Words.sentDate(v.Get("from")))
+	to, errTo := schedule.ParseTimeText(x.Words.sentDate(v.Get("to")))
 	if v.Get("from") == "" || v.Get("to") == "" || errFrom != nil || errTo != nil || !from.Before(to) {
 		return ""
 	}
@@ -414,7 +414,7 @@ func (x scheduleDrawing) backfillWords(e *engine.EntryView, v url.Values) string
 }
 
 // cloneAddress is the address of the form of a new entry, filled in with the fields of
-// one.
+// one. Its times have their offset: who opens it may have another zone.
 func cloneAddress(e *schedule.Entry) string {
-	return "/schedule/new?" + entryValues(e).Encode()
+	return "/schedule/new?" + entryValues(e, func(t time.Time) string { return t.UTC().Format(time.RFC3339) }).Encode()
 }

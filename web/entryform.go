@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"flowdrive/davfs/dav"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/filename"
 	"flowdrive/internal/label"
@@ -71,6 +72,11 @@ func drawNewEntry(x *visit) error {
 			values.Set(name, x.query.Get(name))
 		}
 	}
+	for _, name := range []string{"date", "start", "end"} { // as somebody types it who sees this page
+		if d, err := clock.ParseDate(values.Get(name), nil); err == nil && d.Fixed {
+			values.Set(name, x.Words.Typed(d.Time))
+		}
+	}
 	if kind := x.query.Get("type"); kind != "" && !slices.ContainsFunc(entryTypes(), func(o option) bool { return o.Value == kind }) {
 		return errs.New(errs.BadParameter, "type can be simple, interval, cron or crontab, not %q.", kind)
 	}
@@ -96,7 +102,7 @@ func drawEditEntry(x *visit) error {
 	}
 	v := &entryFormView{Title: "Edit " + entryTitle(e.Entry), Post: "/schedule/" + uuid + "/edit", Cancel: "/schedule/" + uuid, Submit: "Store", Match: e.ETag, Take: "/schedule/" + uuid + "/edit"}
 	stored := entryDefaults()
-	for name, values := range entryValues(e.Entry) {
+	for name, values := range entryValues(e.Entry, x.Words.Typed) {
 		stored[name] = values
 	}
 	if x.refused != nil && x.refused.Kind == errs.Precondition {
@@ -128,7 +134,7 @@ func (x scheduleDrawing) drawEntryForm(h head, v *entryFormView, values url.Valu
 			values[field] = x.sent[field]
 		}
 	}
-	dry, err := x.hand(&driveRequest{Method: http.MethodPut, Path: entryFolder + "/" + name + ".json?dryRun", Body: entryBody(values)}, "")
+	dry, err := x.hand(&driveRequest{Method: http.MethodPut, Path: entryFolder + "/" + name + ".json?dryRun", Body: entryBody(x.Words, values)}, "")
 	if err != nil {
 		return err
 	}
@@ -180,7 +186,7 @@ func foldedFields(values url.Values, fields map[string]*field) bool {
 // storeEntry stores the entry of the form: a new one under the name that its title gives
 // it, or the one of the page, if it is still as it was shown.
 func storeEntry(x *visit, v url.Values) (*act, error) {
-	body := entryBody(v)
+	body := entryBody(x.Words, v)
 	if uuid := x.r.PathValue("uuid"); uuid != "" {
 		q := driveRequest{Method: http.MethodPut, Path: entryFolder + "/" + url.PathEscape(uuid) + ".json", Body: body}
 		if match := v.Get("match"); match != "" {
@@ -237,7 +243,7 @@ func (x scheduleDrawing) previewOf(dry *driveAnswer) (*previewView, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Words, p.Zone, p.Doubts, p.Trouble = entryWords(e.Entry), x.zoneOfEntry(e.Entry).String(), e.Doubts(), e.Trouble
+	p.Words, p.Zone, p.Doubts, p.Trouble = x.entryWords(e.Entry), x.zoneOfEntry(e.Entry).String(), e.Doubts(), e.Trouble
 	if p.Rows = x.instantRows(e.Entry); len(p.Rows) == 0 {
 		p.None = "No instant is to come."
 		if e.Paused {
@@ -273,6 +279,9 @@ func (x scheduleDrawing) entryFieldsOf(values url.Values, routes []string) map[s
 		f.Name, f.ID, f.Value = name, "f-"+name, values.Get(name)
 		f.Fault = x.refused.Of(name)
 		f.choose()
+		if name == "date" || name == "start" || name == "end" {
+			f.Hint += ", in " + x.Words.Zone()
+		}
 	}
 	return fields
 }
@@ -291,7 +300,7 @@ func entryFields() map[string]*field {
 		"route":           {Label: "Route to start", Kind: "select", Needed: true},
 		"context":         {Label: "Belongs to", Kind: "select"},
 		"priority":        {Label: "Priority", Hint: "0 to 65535; 200 without. A higher one starts sooner.", Number: true},
-		"date":            {Label: "Date and time", Hint: "2012-11-21 09:00 is UTC; 2012-11-21T09:00+01:00 is not."},
+		"date":            {Label: "Date and time", Hint: "Such as 2012-11-21 09:00"},
 		"weeks":           {Label: "Weeks", Number: true},
 		"days":            {Label: "Days", Number: true},
 		"hours":           {Label: "Hours", Number: true},
@@ -312,8 +321,8 @@ func entryFields() map[string]*field {
 		"repeat":          {Label: "How many cases at most", Hint: "Empty: without end", Number: true},
 		"graceSeconds":    {Label: "In time within, in seconds", Hint: "58 without", Number: true},
 		"jitterSeconds":   {Label: "Random delay, in seconds at most", Number: true},
-		"start":           {Label: "Not before", Hint: "A date, or a time in UTC"},
-		"end":             {Label: "Not after", Hint: "A date, or a time in UTC"},
+		"start":           {Label: "Not before", Hint: "A day, or a date and time"},
+		"end":             {Label: "Not after", Hint: "A day, or a date and time"},
 		"exclude":         {Label: "Days to leave out", Hint: "One a line: 2012-12-24, or 2012-12-24 to 2013-01-02 without the second", Kind: "json"},
 		"excludeCalendar": {Label: "Days of a calendar to leave out", Hint: "The path of an .ics file, such as /dav/Documents/core/holidays.ics"},
 		"heartbeat":       {Label: "Address to call when a case is complete", Hint: "A service that waits for signs of life; or an object with done, started and failed"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
@@ -30,8 +31,8 @@ func entryDefaults() url.Values {
 }
 
 // entryValues returns the fields of a form from an entry. What is as by default is left
-// out.
-func entryValues(e *schedule.Entry) url.Values {
+// out. typed writes its instants.
+func entryValues(e *schedule.Entry, typed func(time.Time) string) url.Values {
 	v := url.Values{}
 	set := func(name, value, standard string) {
 		if value != standard {
@@ -43,7 +44,7 @@ func entryValues(e *schedule.Entry) url.Values {
 	}
 	moment := func(name string, t time.Time) {
 		if !t.IsZero() {
-			v.Set(name, t.UTC().Format("2006-01-02T15:04:05"))
+			v.Set(name, typed(t))
 		}
 	}
 	v.Set("type", string(e.Type))
@@ -133,16 +134,16 @@ func scalar(text string) bool {
 
 // entryBody returns the document of an entry by the fields of its form. Fields that are
 // not of its type, and those that are as by default, are left out.
-func entryBody(v url.Values) []byte {
-	b := &bodyOf{v: v}
+func entryBody(w words, v url.Values) []byte {
+	b := &bodyOf{w: w, v: v}
 	b.text("type", "title", "route")
 	b.context()
 	switch schedule.Type(v.Get("type")) {
 	case schedule.TypeSimple:
-		b.text("date")
+		b.date()
 	case schedule.TypeInterval:
 		b.number("weeks", "days", "hours", "minutes", "seconds")
-		b.text("date")
+		b.date()
 	case schedule.TypeCron:
 		b.cron()
 		b.zone()
@@ -156,7 +157,7 @@ func entryBody(v url.Values) []byte {
 	b.numberUnless("graceSeconds", "58")
 	b.textUnless("overlap", "allow")
 	b.numberUnless("jitterSeconds", "0")
-	b.text("start", "end")
+	b.bounds()
 	b.exclude()
 	b.text("excludeCalendar", "document", "attachmentUUID")
 	b.xattrs()
@@ -170,6 +171,7 @@ func entryBody(v url.Values) []byte {
 
 // bodyOf makes the members of a document.
 type bodyOf struct {
+	w       words
 	v       url.Values
 	members []member
 }
@@ -186,6 +188,35 @@ func (b *bodyOf) text(names ...string) {
 
 func (b *bodyOf) textUnless(name, standard string) {
 	if value := b.get(name); value != "" && value != standard {
+		b.add(name, document.AppendString(nil, value))
+	}
+}
+
+// date adds the instant of an entry that has no zone of its own.
+func (b *bodyOf) date() {
+	if value := b.w.sentDate(b.get("date")); value != "" {
+		b.add("date", document.AppendString(nil, value))
+	}
+}
+
+// bounds adds from when until when the entry happens. A day without a time is one of the
+// entry's zone, which the drive knows; an entry that has none has that of the page.
+func (b *bodyOf) bounds() {
+	zoned := schedule.Type(b.v.Get("type")) != schedule.TypeSimple && schedule.Type(b.v.Get("type")) != schedule.TypeInterval
+	for _, name := range []string{"start", "end"} {
+		value := b.get(name)
+		d, err := clock.ParseDate(value, b.w.zone)
+		switch {
+		case value == "":
+			continue
+		case err != nil || d.Day && zoned:
+		case d.Day && name == "end": // the last second of that day is the last at which it happens
+			if next, err := clock.ParseEnd(value, b.w.zone); err == nil {
+				value = next.Time.Add(-time.Second).In(b.w.zone).Format(time.RFC3339)
+			}
+		default:
+			value = b.w.sentDate(value)
+		}
 		b.add(name, document.AppendString(nil, value))
 	}
 }

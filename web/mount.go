@@ -122,7 +122,7 @@ const (
 func mountForms() map[string]form {
 	return map[string]form{
 		"device": func(x *visit, v url.Values) (*act, error) {
-			a, err := makeSecret(v, passwordsPath, "secret", "This password opens the drive only. It is shown this once.", text("scope", strings.Trim(strings.TrimSpace(v.Get("scope")), "/")), text("expires", v.Get("expires")))
+			a, err := makeSecret(v, passwordsPath, "secret", "This password opens the drive only. It is shown this once.", text("scope", strings.Trim(strings.TrimSpace(v.Get("scope")), "/")), text("expires", x.Words.sentDate(v.Get("expires"))))
 			if err == nil {
 				a.to = x.with("device", strings.TrimSpace(v.Get("label")), "do", "", "name", "")
 			}

@@ -223,6 +223,7 @@ type browser struct {
 	rig    *rig
 	client *http.Client
 	token  string
+	zone   string // that script has kept in the cookie, "" for none
 }
 
 // browse returns a browser in which the user is logged in; "" is nobody.
@@ -274,6 +275,9 @@ func (b *browser) do(tb testing.TB, method, path string, v url.Values) *answer {
 	}
 	if b.token != "" {
 		r.AddCookie(&http.Cookie{Name: "fd", Value: b.token})
+	}
+	if b.zone != "" {
+		r.AddCookie(&http.Cookie{Name: "tz", Value: b.zone})
 	}
 	got := send(tb, b.client, r)
 	if method == http.MethodPost && strings.Contains(got.body, "<html") { // what a form answers with is a page like others

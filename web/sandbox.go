@@ -34,10 +34,10 @@ type comingEvent struct {
 
 // moveClock is the form that moves the clock: by a duration, or to an instant.
 func moveClock(key string) form {
-	return func(_ *visit, v url.Values) (*act, error) {
-		value := strings.TrimSpace(v.Get(key))
+	return func(x *visit, v url.Values) (*act, error) {
+		value := x.Words.sentDate(strings.TrimSpace(v.Get(key)))
 		if value == "" {
-			return nil, fieldMissing(key, "An instant is needed, such as 2012-11-10T08:00:00Z.")
+			return nil, fieldMissing(key, "A date and time is needed, such as 2012-11-10 08:00.")
 		}
 		q := driveRequest{Method: "POST", Path: "/clock", Header: [][2]string{{"Content-Type", "application/json"}}, Body: object(always(key, value))}
 		return &act{requests: []driveRequest{q}, to: "/sandbox", done: toldOfStep}, nil
@@ -86,7 +86,7 @@ func drawSandbox(x *visit) error {
 			v.Steps = append(v.Steps, clockStep{"Next: " + v.NextAt, "set", v.Next, x.Key()})
 		}
 		v.Set = x.asks(asking{Do: "set", Title: "Another instant", Submit: "Set the clock", Post: "/sandbox", Fields: []*field{
-			{Name: "set", Label: "Instant", Kind: "text", Needed: true, Value: x.now.UTC().Format("2006-01-02T15:04:05Z"), Hint: "Never backwards. What is due on the way is done, in order."},
+			{Name: "set", Label: "Instant", Kind: "text", Needed: true, Value: x.Words.Typed(x.now.Truncate(time.Second)), Hint: "Never backwards. What is due on the way is done, in order."},
 		}}, moveClock("set"))
 	}
 	v.Refused = x.untold(v.Set)

@@ -154,14 +154,17 @@ func (x scheduleDrawing) ledeOfSchedule(p *engine.EntryPage) template.HTML {
 // entryTitle names an entry: by its title, else by the route that it starts.
 func entryTitle(e *schedule.Entry) string { return cmp.Or(e.Title, e.Route) }
 
-// entryWords says when an entry happens, without the zone.
-func entryWords(e *schedule.Entry) string {
+// entryWords says when an entry happens, without the zone: that is zoneOfEntry.
+func (x scheduleDrawing) entryWords(e *schedule.Entry) string {
+	if e.Type == schedule.TypeSimple {
+		return "Once at " + e.Date.In(x.zoneOfEntry(e)).Format("2006-01-02 15:04")
+	}
 	return strings.TrimSuffix(e.Description, " ("+e.Timezone+")")
 }
 
 func (x scheduleDrawing) entryRow(e *engine.EntryView) entryRow {
 	row := entryRow{
-		ID: e.UUID, Title: entryTitle(e.Entry), Words: entryWords(e.Entry), Zone: e.Timezone, Route: e.Route, MayChange: e.MayChange, Paused: e.Paused,
+		ID: e.UUID, Title: entryTitle(e.Entry), Words: x.entryWords(e.Entry), Zone: x.zoneOfEntry(e.Entry).String(), Route: e.Route, MayChange: e.MayChange, Paused: e.Paused,
 		State: entryState(e), Key: x.Key(), Clone: cloneAddress(e.Entry),
 	}
 	if e.NextIteration.IsZero() || e.Disabled {

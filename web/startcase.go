@@ -88,7 +88,7 @@ const rolePrefix = "roles."
 // moreStartFields returns the fields that few cases need.
 func moreStartFields() []*field {
 	return []*field{
-		{Name: "startAt", Label: "Start at", Kind: "text", typ: "string", Hint: "An instant or a date, as 2012-11-09T12:34:56Z. The case waits until then."},
+		{Name: "startAt", Label: "Start at", Kind: "text", typ: "string", Hint: "A date, or a date and time such as 2012-11-09 12:34. The case waits until then."},
 		{Name: "priority", Label: "Priority", Kind: "text", Number: true, typ: "integer", Hint: "From 0 to 65535. Cases with a higher one come first."},
 	}
 }
@@ -147,7 +147,7 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	if priority := strings.TrimSpace(v.Get("priority")); priority != "" {
 		members = append(members, member{"priority", numberOr(priority)})
 	}
-	members = append(members, text("startAt", strings.TrimSpace(v.Get("startAt"))), text(inputField, v.Get(inputField)))
+	members = append(members, text("startAt", x.Words.sentDate(strings.TrimSpace(v.Get("startAt")))), text(inputField, v.Get(inputField)))
 	return &act{
 		requests: []driveRequest{{Method: http.MethodPut, Path: newCasePath, Body: object(members...)}},
 		lead:     pageOfStarted,
@@ -155,18 +155,13 @@ func startCase(x *visit, v url.Values) (*act, error) {
 	}, nil
 }
 
-// saidOfStart says that a case is started, or when it will be. A date without a zone is one
-// of the drive's, and is told as it was typed.
+// saidOfStart says that a case is started, or when it will be.
 func (w words) saidOfStart(startAt string) string {
-	startAt = strings.TrimSpace(startAt)
 	d, err := clock.ParseDate(startAt, w.zone)
-	switch {
-	case err != nil || !d.Time.After(w.now):
+	if err != nil || !d.Time.After(w.now) {
 		return "The case is started."
-	case d.Fixed:
-		return "The case is stored. It will start on " + w.Exact(d.Time) + "."
 	}
-	return "The case is stored. It will start on " + startAt + "."
+	return "The case is stored. It will start on " + w.Exact(d.Time) + "."
 }
 
 // pageOfStarted returns the page of the case that an answer has started.

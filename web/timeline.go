@@ -274,7 +274,7 @@ func (t *timelineOf) list(entries []*engine.EntryView) (out []dayLine) {
 		}
 		some := schedule.Preview(e.Entry, e.NextIteration, listedLines)
 		if len(some) > 1 && some[1].Sub(some[0]) < 23*time.Hour {
-			words := entryWords(e.Entry)
+			words := t.x.scheduleDrawing().entryWords(e.Entry)
 			lines = append(lines, line{some[0], entryTitle(e.Entry) + ", then " + strings.ToLower(words[:1]) + words[1:]})
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"strings"
 	"time"
+
+	"flowdrive/internal/clock"
 )
 
 // words writes times as people read them: in one zone, relative to one instant.
@@ -163,6 +165,34 @@ func (w words) Full(t time.Time) string {
 func (w words) Time(t time.Time, text string) template.HTML {
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + template.HTMLEscapeString(w.Full(t)) + `">` + //nolint:gosec // escaped
 		template.HTMLEscapeString(text) + `</time>`)
+}
+
+// sentDate returns a date that was typed as the drive is sent it: people type dates of the
+// zone of the page, the drive has another one, so the offset goes with them. What has an
+// offset stays as it is, and so does what is not a date: it may be a duration, and if not,
+// the drive says what is wrong.
+func (w words) sentDate(typed string) string { return w.sentAs(typed, clock.ParseDate) }
+
+// sentEnd does it for a date until when something lasts: a day is over as the next begins.
+func (w words) sentEnd(typed string) string { return w.sentAs(typed, clock.ParseEnd) }
+
+func (w words) sentAs(typed string, parse func(string, *time.Location) (clock.Date, *clock.DateError)) string {
+	d, err := parse(typed, w.zone)
+	if err != nil || d.Fixed {
+		return typed
+	}
+	return d.Time.In(w.zone).Format(time.RFC3339)
+}
+
+// Typed returns an instant as people of the page's zone type it. A time that clocks show
+// twice has its offset, so that it stays the same instant when it is sent again.
+func (w words) Typed(t time.Time) string {
+	text := t.In(w.zone).Format("2006-01-02 15:04:05")
+	text = strings.TrimSuffix(text, ":00")
+	if d, err := clock.ParseDate(text, w.zone); err != nil || !d.Time.Equal(t) {
+		return t.In(w.zone).Format(time.RFC3339)
+	}
+	return text
 }
 
 // plural returns a number with its noun.
