@@ -208,6 +208,20 @@ func TestStatusPages(t *testing.T) {
 	same(t, "unchanged in spite of a commit", again.Modified.Equal(first.Modified) && again.TextETag == first.TextETag, true)
 }
 
+// TestStatusOfWhatFiresOnce: the date of an entry that fires once is told in the zone of who
+// looks, like the other times of its file, before and after it has fired.
+func TestStatusOfWhatFiresOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withZones)
+	sam := w.as("sam")
+	sam.mustPutMe(`{"timezone": "Europe/Berlin"}`)
+	out := sam.mustPutEntry("once.json", `{"type": "simple", "date": "2012-11-09T14:00:00", "route": "auto"}`)
+	for _, state := range []string{"in force", "finished at 2012-11-09 15:00 Europe/Berlin"} {
+		wantsLines(t, try(sam.statusEntry(out.Name)).must(w, "the file"), "Once at 2012-11-09 15:00 (Europe/Berlin)", state)
+		w.advance(2 * time.Hour)
+	}
+}
+
 // TestStatusOfADisabledOwner: the schedule entry of a user who is disabled is not in force any
 // more, and has no next instant, until the user is enabled.
 func TestStatusOfADisabledOwner(t *testing.T) {

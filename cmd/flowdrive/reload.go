@@ -143,13 +143,13 @@ func (a *app) reload() (status string) {
 		a.told.note(engine.ServerSettings, "")
 		changed = slices.DeleteFunc(changed, countsAtOnce)
 	}
-	said := a.log.Info().Bool("certificate", a.certificate != nil)
-	if len(changed) > 0 {
-		said = a.log.Warn().Strs("after_a_restart", changed)
-		status = "Restart for: " + strings.Join(changed, ", ")
+	if len(changed) == 0 {
+		a.log.Info().Bool("certificate", a.certificate != nil).Msg("server: read its settings and certificate again")
+		return ""
 	}
-	said.Msg("server: read its settings and certificate again")
-	return status
+	names := strings.Join(changed, ", ")
+	a.log.Warn().Strs("after_a_restart", changed).Msg("server: read its settings and certificate again; what has changed of these counts after a restart only: " + names)
+	return "Restart for: " + names
 }
 
 // refuseSettings leaves all as it is, as settings that were read again are wrong, and has

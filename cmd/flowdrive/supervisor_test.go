@@ -101,7 +101,7 @@ func TestSystemdIsTold(t *testing.T) {
 		t.Error(err)
 	}
 	log := p.complaints.String()
-	for _, want := range []string{`"after_a_restart":["quota"]`, `flowdrive.yaml:2:8: quota: `, `all stays as it was`} {
+	for _, want := range []string{`"after_a_restart":["quota"]`, `counts after a restart only: quota"`, `flowdrive.yaml:2:8: quota: `, `all stays as it was`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not have %q:\n%s", want, log)
 		}

@@ -60,7 +60,7 @@ func (e *Entry) Text() []byte {
 	p.line("%s", machine.OneLine(cmp.Or(s.Title, e.Name)))
 	p.line("A schedule entry of %s. It starts cases of the route %s.", s.Context, s.Route)
 	p.line("")
-	rows := [][]string{{"When", s.Description + e.inZone()}, {"State", e.sentenceOfState()}}
+	rows := [][]string{{"When", e.when()}, {"State", e.sentenceOfState()}}
 	rows = append(rows, []string{"Fired so far", e.count()})
 	if s.Note != "" {
 		rows = append(rows, []string{"Note", machine.OneLine(s.Note)})
@@ -88,6 +88,15 @@ func (e *Entry) Text() []byte {
 	}
 	p.line("What became of all instants is in\n/dav/Workflow/Schedule/%s/occurrences.json.", s.UUID)
 	return p.bytes()
+}
+
+// when says in words when the entry fires. The date of one that fires once is an instant, which
+// is told in the zone of who looks, as all others are.
+func (e *Entry) when() string {
+	if s := e.Entry; s.Type == schedule.TypeSimple && !s.Date.IsZero() {
+		return fmt.Sprintf("Once at %s (%s)", s.Date.In(e.Zone.Location).Format("2006-01-02 15:04"), e.Zone)
+	}
+	return e.Entry.Description + e.inZone()
 }
 
 // inZone says which zone the words about the recurrence mean.
