@@ -49,6 +49,18 @@ func (s *backupSettings) read() (cron.Schedule, backup.Keep, error) {
 	return at, keep, nil
 }
 
+// folderErr says why no backup can be made in the folder of the settings; nil if there are to
+// be none. A server starts all the same: the disk of its backups may be mounted later.
+func (s *backupSettings) folderErr(data string) error {
+	if s.to == "" {
+		return nil
+	}
+	if err := backup.CheckTo(data, s.to); err != nil {
+		return configError{fmt.Errorf("--backup-to: %w", err)}
+	}
+	return nil
+}
+
 // backups makes the backups of a running server.
 type backups struct {
 	config backup.Config

@@ -70,6 +70,7 @@ func configCheckCommand() *cobra.Command {
 			if err := placed(cmd.Flags(), s.certificateErr()); err != nil && wrong == nil {
 				wrong = err
 			}
+			wrong = errors.Join(wrong, placed(cmd.Flags(), s.backup.folderErr(s.data)))
 			for _, text := range unknownVariables(cmd.Root(), os.Environ()) {
 				wrong = errors.Join(wrong, configError{errors.New(text)})
 			}

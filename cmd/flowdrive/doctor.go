@@ -414,6 +414,9 @@ func (d *doctor) backups(context.Context) (string, error) {
 	if to == "" {
 		return "", advice{errors.New("the server makes none; --backup-to lets it, unless \"flowdrive backup\" is run by something else")}
 	}
+	if err := d.settings.backup.folderErr(d.settings.data); err != nil {
+		return "", err
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return "", fmt.Errorf("find the name of this machine: %w", err)

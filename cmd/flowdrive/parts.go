@@ -62,6 +62,8 @@ func (b *backups) says() string {
 		return "the last one was not made"
 	case b.overdue.Load():
 		return "the last good one is more than two periods old"
+	case b.last.Load() == 0:
+		return "none yet"
 	}
 	return ""
 }

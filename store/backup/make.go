@@ -92,22 +92,55 @@ func (c *Config) checkPlaces() error {
 	if err := hasDatabase(c.Data); err != nil {
 		return err
 	}
-	data, err := realPath(c.Data)
+	data, _, err := places(c.Data, c.To)
 	if err != nil {
-		return fmt.Errorf("find the data folder: %w", err)
-	}
-	to, err := realPath(c.To)
-	if err != nil {
-		return fmt.Errorf("find the folder of backups: %w", err)
-	}
-	if to == data || strings.HasPrefix(to, data+string(filepath.Separator)) {
-		return fmt.Errorf("%s is in the data folder %s; what happens to that would happen to the backup, so give a folder elsewhere", c.To, c.Data)
+		return err
 	}
 	c.Data = data
 	if err := os.MkdirAll(c.To, 0o700); err != nil {
 		return fmt.Errorf("make the folder of backups: %w", err)
 	}
 	return nil
+}
+
+// places returns where the data folder and the folder of backups really are. It refuses a
+// folder of backups within the data folder.
+func places(dataFolder, backups string) (data, to string, err error) {
+	if data, err = realPath(dataFolder); err != nil {
+		return "", "", fmt.Errorf("find the data folder: %w", err)
+	}
+	if to, err = realPath(backups); err != nil {
+		return "", "", fmt.Errorf("find the folder of backups %s: %w", backups, err)
+	}
+	if to == data || strings.HasPrefix(to, data+string(filepath.Separator)) {
+		return "", "", fmt.Errorf("%s is in the data folder %s; what happens to that would happen to the backup, so give a folder elsewhere", backups, dataFolder)
+	}
+	return data, to, nil
+}
+
+// CheckTo says why no backup of a data folder can be made in a folder, as far as that is
+// known without making anything.
+func CheckTo(dataFolder, backups string) error {
+	_, to, err := places(dataFolder, backups)
+	if err != nil {
+		return err
+	}
+	const writeAndEnter = 0x2 | 0x1 // of access(2)
+	for at := to; ; at = filepath.Dir(at) {
+		is, err := os.Stat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at:
+			continue // Make makes it, if it may in the folder above
+		case err != nil:
+			return fmt.Errorf("look for the folder of backups: %w", err)
+		case !is.IsDir():
+			return fmt.Errorf("%s is not a folder, so that no backup can be made in %s; give a folder", at, backups)
+		}
+		if err := syscall.Access(at, writeAndEnter); err != nil {
+			return fmt.Errorf("nothing can be written to %s (%w), so that no backup can be made in %s; let the user of the server write there, or give another folder", at, err, backups)
+		}
+		return nil
+	}
 }
 
 // hasDatabase refuses a data folder without a database.
