@@ -69,7 +69,7 @@ func (p ServerPart) subject() *notice.Server {
 	case ServerDirectory:
 		return &notice.Server{Name: string(p), Title: "the directory that checks passwords", Hint: "Nobody new logs in by it. Who is logged in stays so, who has logged in with a mount in the last half hour too, and app passwords and the passwords of Flowdrive work. Look at ldap-url, the network, its certificate, ldap-bind-dn and ldap-base. The log says more; flowdrive doctor asks it.", Over: "The directory answers again, or is not in the settings any more"}
 	case ServerDisk:
-		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read and deleted. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then.", Over: "The server can store again"}
+		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read, and deleted if it is only full. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then. One that an error of the disk has made read-only has to be checked first (fsck): stop the server for that.", Over: "The server can store again"}
 	case ServerHeartbeat:
 		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true.", Over: "The service has taken a sign of life of the server"}
 	case ServerRoutes:

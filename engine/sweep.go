@@ -24,6 +24,8 @@ const (
 	longestSleep = 30 * time.Second
 	// retryAfter is the wait after the store failed.
 	retryAfter = time.Second
+	// saidFailed is how often the log says that it fails.
+	saidFailed = time.Minute
 )
 
 // sweeper knows when something is due next, so that nothing polls: the
@@ -39,11 +41,12 @@ type sweeper struct {
 	// sandbox clock holds it for one instant at a time, so that requests,
 	// which settle under it, are answered on the way; moves is held for the
 	// whole of it, so that moves come one after the other.
-	mu    sync.Mutex
-	moves sync.Mutex
-	stuck blockedCases
-	aside asides
-	turn  store.Lane // from which a case was started last; under mu
+	mu     sync.Mutex
+	moves  sync.Mutex
+	stuck  blockedCases
+	aside  asides
+	failed time.Time  // when the log said last that a round has failed, zero if none has since; under mu
+	turn   store.Lane // from which a case was started last; under mu
 }
 
 // note says that something is due then.
@@ -154,10 +157,15 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
 	if err := e.turnRound(ctx, e.Clock.Now()); err != nil {
-		if ctx.Err() == nil {
+		if now := e.Clock.Now(); ctx.Err() == nil && (e.sweeper.failed.IsZero() || now.Sub(e.sweeper.failed) >= saidFailed || now.Before(e.sweeper.failed)) {
+			e.sweeper.failed = now
 			e.log.Error().Err(err).Msg("sweeper: failed; it will try again")
 		}
 		return retryAfter
+	}
+	if !e.sweeper.failed.IsZero() {
+		e.sweeper.failed = time.Time{}
+		e.log.Info().Msg("sweeper: goes on")
 	}
 	now := e.Clock.Now()
 	switch {

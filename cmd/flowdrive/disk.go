@@ -29,7 +29,9 @@ const (
 	diskInterval = time.Second // between two looks
 	diskReminder = time.Minute // between two lines of the log while it is full
 	readOnlyDisk = uint64(1)   // ST_RDONLY of statfs(2)
-	reservePart  = uint64(16)  // of a small disk the reserve takes this part at most
+	probeName    = "probe"     // a file of the data folder that is made and removed to see whether that can be
+	probeEvery   = 10 * time.Second
+	reservePart  = uint64(16) // of a small disk the reserve takes this part at most
 )
 
 // disk watches the file system of the data folder.
@@ -37,11 +39,14 @@ type disk struct {
 	data    string
 	log     zerolog.Logger
 	statfs  func(path string, into *syscall.Statfs_t) error
+	probe   func() error           // tries to write
 	tell    func(what string)      // has administrators told of what is wrong with it, "" for nothing; nil: nobody
 	wrong   atomic.Pointer[string] // what is wrong with it, nil for nothing
 	free    atomic.Uint64
 	logged  time.Time
-	reserve bool // the file is there
+	probed  time.Time
+	broken  string // what the last probe has found, "" for nothing
+	reserve bool   // the file is there
 	told    *string
 }
 
@@ -49,12 +54,15 @@ type disk struct {
 const (
 	diskFull     = "The server's disk is full."
 	diskReadOnly = "The server's disk is read-only."
+	diskFails    = "The server's disk cannot be written."
 	toldFull     = "it is full; what users want to store is refused until there is room, and cases and schedule entries go on only while the room that is kept for them lasts"
 	toldReadOnly = "it is read-only; nothing is stored until that is mended"
+	toldFails    = "it cannot be written, though it says that it can; nothing is stored until that is mended"
 )
 
 func newDisk(data string, log zerolog.Logger, registry *prometheus.Registry) (*disk, error) {
 	d := &disk{data: data, log: log, statfs: syscall.Statfs}
+	d.probe = d.tryWriting
 	free := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "flowdrive_disk_free_bytes", Help: "Room on the file system of the data folder.",
 	}, func() float64 { return float64(d.free.Load()) })
@@ -86,19 +94,24 @@ func (d *disk) look(now time.Time) {
 	free := s.Bavail * block
 	size := min(mostReserve, s.Blocks*block/reservePart)
 	d.free.Store(free)
-	switch was := d.wrong.Load(); {
-	case uint64(s.Flags)&readOnlyDisk != 0:
+	was := d.wrong.Load()
+	full := free < lowSpace || was != nil && *was == diskFull && free < size+backSpace
+	readOnly := uint64(s.Flags)&readOnlyDisk != 0
+	switch {
+	case readOnly:
 		d.note(diskReadOnly, now)
-	case was == nil && free < lowSpace:
-		d.dropReserve()
+	case full:
+		if was == nil {
+			d.dropReserve()
+		}
 		d.note(diskFull, now)
-	case was != nil && free < size+backSpace:
-		d.note(*was, now)
+	case d.cannotWrite(now):
+		d.note(d.broken, now)
 	default:
 		if was != nil {
 			d.wrong.Store(nil)
 			d.logged = time.Time{}
-			d.log.Info().Uint64("free", free).Msg("disk: there is room again")
+			d.log.Info().Uint64("free", free).Msg("disk: it can be written again, and there is room")
 		}
 		if !d.reserve && free >= size+backSpace {
 			d.makeReserve(size)
@@ -107,14 +120,48 @@ func (d *disk) look(now time.Time) {
 	d.tellOf()
 }
 
+// cannotWrite reports whether the disk cannot be written though nothing says so: a file system
+// that has met an error of its disk refuses writes and may go on to say that it is writable.
+// It is tried now and then, and at each look while it fails.
+func (d *disk) cannotWrite(now time.Time) bool {
+	if d.broken == "" && now.Sub(d.probed) < probeEvery {
+		return false
+	}
+	d.probed = now
+	was := d.broken
+	switch err := d.probe(); {
+	case err == nil:
+		d.broken = ""
+	case errors.Is(err, syscall.EROFS):
+		d.broken = diskReadOnly
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT): // of files, or of this user
+		d.broken = diskFull
+	default:
+		d.broken = diskFails
+		if was != d.broken {
+			d.log.Error().Err(err).Msg("disk: could not write to it")
+		}
+	}
+	return d.broken != ""
+}
+
+// tryWriting makes a file and removes it.
+func (d *disk) tryWriting() error {
+	name := filepath.Join(d.data, probeName)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte{0})
+	return errors.Join(err, f.Close(), removeIfThere(name))
+}
+
 // tellOf has administrators told of what is wrong when that changes. The first look says
 // as well that nothing is: people may have been told before a restart.
 func (d *disk) tellOf() {
 	what := ""
 	if wrong := d.wrong.Load(); wrong != nil {
-		if what = toldFull; *wrong == diskReadOnly {
-			what = toldReadOnly
-		}
+		what = map[string]string{diskFull: toldFull, diskReadOnly: toldReadOnly, diskFails: toldFails}[*wrong]
 	}
 	if d.tell == nil || d.told != nil && *d.told == what {
 		return
@@ -130,7 +177,7 @@ func (d *disk) note(wrong string, now time.Time) {
 		return
 	}
 	d.logged = now
-	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: what users want to store is refused until that is mended; things can be read and deleted")
+	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: what users want to store is refused until that is mended; things can be read")
 }
 
 // makeReserve makes the reserve. It does no harm if that fails: there is less room for
@@ -163,17 +210,21 @@ func (d *disk) ready(also func(context.Context) error) func(context.Context) err
 	}
 }
 
-// guard refuses what stores something while there is no room. What deletes may take the
-// reserve.
+// guard refuses what stores something while there is no room, and everything that changes
+// something while nothing can be written. What deletes may take the reserve.
 func (d *disk) guard(drive http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := d.wrong.Load()
-		if wrong == nil || !stores(r.Method) {
+		if wrong == nil || !stores(r.Method) && (*wrong == diskFull || !changes(r.Method)) {
 			drive.ServeHTTP(w, r)
 			return
 		}
+		what := "delete something, or try again once there is room"
+		if *wrong != diskFull {
+			what = "try again once an administrator has mended that; things can be read"
+		}
 		w.Header().Set("Retry-After", "10")
-		server.WriteError(w, r, errs.New(errs.Full, "%s Nothing was stored; delete something, or try again once there is room.", *wrong))
+		server.WriteError(w, r, errs.New(errs.Full, "%s Nothing was stored; %s.", *wrong, what))
 	})
 }
 
@@ -185,4 +236,13 @@ func stores(method string) bool {
 		return true
 	}
 	return false
+}
+
+// changes reports whether requests with the method write something, if only that it is gone.
+func changes(method string) bool {
+	switch method {
+	case http.MethodDelete, http.MethodPatch, "MOVE", "LOCK", "UNLOCK":
+		return true
+	}
+	return stores(method)
 }

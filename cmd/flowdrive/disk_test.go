@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,5 +142,68 @@ func TestDiskReminds(t *testing.T) {
 	}
 	if want := []string{toldFull, "", toldReadOnly}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// TestDiskThatLies: a file system that refuses writes and says that it is writable, as one does
+// that has met an error of its disk, is found out within seconds, also if no user writes. All
+// that changes something is refused with words, and it goes on by itself.
+func TestDiskThatLies(t *testing.T) {
+	t.Parallel()
+	d, err := newDisk(t.TempDir(), zerolog.Nop(), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	d.tell = func(what string) { told = append(told, what) }
+	d.statfs = func(_ string, into *syscall.Statfs_t) error {
+		*into = syscall.Statfs_t{Bsize: 4096, Blocks: 100000, Bavail: 90000}
+		return nil
+	}
+	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	drive := d.guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	for _, step := range []struct {
+		name  string
+		fault error // of a write
+		looks int   // a second apart
+		text  string
+		told  string
+	}{
+		{"all is well", nil, 1, "", ""},
+		{"read-only", &os.PathError{Op: "open", Err: syscall.EROFS}, 10, "disk is read-only. Nothing was stored; try again once", toldReadOnly},
+		{"failing", &os.PathError{Op: "open", Err: syscall.EIO}, 1, "disk cannot be written. Nothing was stored; try again once", toldFails},
+		{"well again", nil, 1, "", ""},
+		{"out of inodes", &os.PathError{Op: "open", Err: syscall.ENOSPC}, 10, "disk is full. Nothing was stored; delete something", toldFull},
+		{"room again", nil, 1, "", ""},
+	} {
+		d.probe = func() error { return step.fault }
+		for range step.looks {
+			d.look(now)
+			now = now.Add(time.Second)
+		}
+		if got := told[len(told)-1]; got != step.told {
+			t.Errorf("%s: told %q, want %q", step.name, got, step.told)
+		}
+		if err := d.ready(func(context.Context) error { return nil })(t.Context()); (err == nil) != (step.text == "") {
+			t.Errorf("%s: ready is %v", step.name, err)
+		}
+		for _, method := range []string{"GET", "PROPFIND", "PUT", "DELETE", "MOVE", "LOCK"} {
+			reads, deletes := method == "GET" || method == "PROPFIND", step.told == toldFull && method != "PUT"
+			w := httptest.NewRecorder()
+			drive.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/dav/Documents/ann/x.txt", nil))
+			if want := step.text == "" || reads || deletes; (w.Code == http.StatusNoContent) != want {
+				t.Errorf("%s: %s: %d %s", step.name, method, w.Code, w.Body)
+			} else if !want && (w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), step.text)) {
+				t.Errorf("%s: %s: %d, want %q: %s", step.name, method, w.Code, step.text, w.Body)
+			}
+		}
+	}
+	if want := []string{"", toldReadOnly, toldFails, "", toldFull, ""}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	d.probe = d.tryWriting
+	d.look(now.Add(time.Minute))
+	if left, err := filepath.Glob(filepath.Join(d.data, probeName)); err != nil || len(left) > 0 || d.wrong.Load() != nil {
+		t.Errorf("a real one: %v, %v is left", err, left)
 	}
 }
