@@ -57,7 +57,7 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 		a.add("Content-Type", typeJSON)
 		return a
 	}
-	if len(o.Warnings) > 0 && p.script && (!p.whole || o.Form == nil) {
+	if len(o.Warnings) > 0 && p.script && (!p.whole || o.Form == nil) && o.Draft == nil {
 		return a.warn(o)
 	}
 	if o.Draft != nil && p.script && !p.whole {

@@ -276,6 +276,11 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 		}
 		belowXattrDict(root.Faults, used.Compiled)
 		warnCannotStart(entry, used)
+		keys := make([]string, len(entry.XattrDict))
+		for i := range entry.XattrDict {
+			keys[i] = entry.XattrDict[i].Name()
+		}
+		entry.WarnUnknown(unknownXattrs(used.Compiled, info.Name, keys))
 	}
 	as := by // if the context is not one of the caller's
 	if contextErr == nil {

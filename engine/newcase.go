@@ -40,6 +40,7 @@ type newCase struct {
 	mayLack      bool // a required XATTR may be missing: the case is a draft then
 	waits        bool // for earlier cases of the entry to end
 	startAt      time.Time
+	asked        bool         // by a person, who may have mistyped something
 	from         store.Reader // by which it is judged whether its children may start; nil: not at all
 }
 
@@ -87,7 +88,7 @@ func (e *decider) createCase(b newCase, now time.Time, start bool) (*caseChange,
 // createAsked decides on a new case that a person has asked for. If it is refused, its id is
 // given to the next one, so that the numbers of cases have no gaps for people to wonder at.
 func createAsked(e *decider, req Request, b newCase, start bool) (*caseChange, error) {
-	b.id, b.dryRun = e.NewID(req), req.DryRun
+	b.id, b.dryRun, b.asked = e.NewID(req), req.DryRun, true
 	c, err := e.createCase(b, req.Now, start)
 	unused := err == nil && c.after.ID != b.id || err != nil && !isAhead(err)
 	if unused && !b.dryRun {
@@ -116,6 +117,9 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		seed.Title = routeTitle(b.info.Compiled)
 	}
 	warnings := e.expandLabels(seed, &b)
+	if b.asked {
+		warnings = append(warnings, unknownXattrs(b.info.Compiled, b.info.Name, newKeys(b.xattrs, nil))...)
+	}
 	if b.input == nil {
 		b.input = &contents.Content{MediaType: "text/plain"}
 	}

@@ -137,6 +137,7 @@ func performance(c *caseChange) *Outcome {
 	return &Outcome{
 		Changed: true, Name: fmt.Sprint(c.row.ID), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
 		CaseID: c.row.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
+		Warnings: c.warnings,
 	}
 }
 
@@ -197,6 +198,9 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 	}
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe
+	}
+	if err == nil {
+		c.warnings = append(c.warnings, unknownXattrs(h.route.Compiled, h.core.RouteName, t.newKeys(h.core.Xattrs))...)
 	}
 	return c, err
 }

@@ -299,6 +299,9 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	if err != nil {
 		return nil, err
 	}
+	if edit.Xattrs != nil {
+		change.warnings = append(change.warnings, unknownXattrs(h.route.Compiled, h.core.RouteName, newKeys(*edit.Xattrs, h.core.Xattrs))...)
+	}
 	p := &putCase{change: change, given: given, byName: !ref.Identity()}
 	if given != nil {
 		p.was = given.ETag

@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 )
 
 // taskChange is what a document asks of an action.
@@ -190,4 +191,14 @@ func readTask(root document.Value, h *loadedCase, action string) *taskChange {
 		}
 	}
 	return t
+}
+
+// newKeys returns the keys of the XATTRs that the document gives and the case does not have.
+func (t *taskChange) newKeys(has label.Dict) (keys []string) {
+	for _, x := range t.xattrs {
+		if _, had := has.Get(x.Key); !x.Remove && !had {
+			keys = append(keys, x.Key)
+		}
+	}
+	return keys
 }

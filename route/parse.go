@@ -139,6 +139,7 @@ func (c *compiler) read() {
 	c.route.OnError = c.onError(c.root.Get("onError"))
 	c.checkCycles()
 	c.route.findActions()
+	c.route.mentioned = mentionedXattrs(c.node)
 }
 
 // index notes the names that other parts of the document refer to before

@@ -49,10 +49,11 @@ type Route struct {
 	Start       int       // index of the start state in States; NoState in the dependency model
 	Init        int       // index of the init action in Actions; NoAction in a dependency model without one
 
-	actionAt map[string]int // indices of Actions by name; nil: they are looked for, as few are faster
-	parties  []Party
-	started  []Party // routes that steps start cases of
-	reaches  []Reach // what is outside
+	actionAt  map[string]int // indices of Actions by name; nil: they are looked for, as few are faster
+	mentioned []string       // keys of XATTRs that the texts of the document name, in order
+	parties   []Party
+	started   []Party // routes that steps start cases of
+	reaches   []Reach // what is outside
 }
 
 // OnError is what is done if the engine could not do something: a delivery has

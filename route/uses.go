@@ -295,21 +295,10 @@ func (w *warner) knownXattrs() (keys []string) {
 			keys = append(keys, key)
 		}
 	}
-	for i := range w.route.Xattrs {
-		keys = append(keys, w.route.Xattrs[i].Key)
-	}
 	for i := range w.route.Actions {
 		keys = appendAsked(keys, w.action(i).Get("form").Node)
 	}
-	w.route.hasStep(func(s *Step) bool {
-		for _, setting := range s.Set {
-			keys = append(keys, setting.Key)
-		}
-		if s.Search != nil {
-			keys = append(keys, s.Search.Set)
-		}
-		return false // look at all of them
-	})
+	keys = w.route.appendSet(keys)
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }

@@ -57,6 +57,7 @@ type Entry struct {
 	LastCase      int64
 	LastError     string
 	CannotStart   []string // warnings of the server: what keeps all cases from starting
+	Unknown       []string // warnings of the server: XATTRs that the route does not know
 	Unfilled      []string // a warning of the server: labels that nothing has filled in the last case
 	Created       time.Time
 	Modified      time.Time // of the definition; firings leave it alone

@@ -91,6 +91,9 @@ func (s *stored) member(e *Entry, key string, n *document.Node) {
 			if strings.HasPrefix(item.Text, cannotStart) {
 				e.CannotStart = append(e.CannotStart, item.Text)
 			}
+			if strings.HasPrefix(item.Text, unknownXattr) {
+				e.Unknown = append(e.Unknown, item.Text)
+			}
 			if strings.HasPrefix(item.Text, leftUnfilled) {
 				e.Unfilled = append(e.Unfilled, item.Text)
 			}

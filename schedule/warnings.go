@@ -13,7 +13,7 @@ import (
 // Warnings returns what is allowed in the entry and may not be what its author means,
 // a sentence each, in the order of the fields. It depends on the entry only.
 func (e *Entry) Warnings() []string {
-	return slices.Concat(e.unevenTimes(), e.unfilledLabels(), e.CannotStart, e.Unfilled)
+	return slices.Concat(e.unevenTimes(), e.unfilledLabels(), e.Unknown, e.CannotStart, e.Unfilled)
 }
 
 // cannotStart begins the warnings in CannotStart.
@@ -22,6 +22,16 @@ const cannotStart = "No case of this entry can start: "
 // WarnCannotStart warns of something that only the server knows, and that keeps all cases
 // of the entry from starting.
 func (e *Entry) WarnCannotStart(why string) { e.CannotStart = append(e.CannotStart, cannotStart+why) }
+
+// unknownXattr begins the warnings in Unknown.
+const unknownXattr = "May be mistyped: "
+
+// WarnUnknown warns of XATTRs that the server does not find in the route.
+func (e *Entry) WarnUnknown(sentences []string) {
+	for _, text := range sentences {
+		e.Unknown = append(e.Unknown, unknownXattr+text)
+	}
+}
 
 // leftUnfilled begins the warning in Unfilled.
 const leftUnfilled = "The last case of this entry has labels as they are written: "
