@@ -398,12 +398,25 @@ const logWeight = 4
 // smallLog is how many bytes a log has that is not worth asking for.
 const smallLog = 64 << 10
 
-// roomForLog makes sure of room for the log of a case.
-func (room LogRoom) roomForLog(row *store.Case) error {
-	if room == nil || row.LogBytes < smallLog {
-		return nil
+// logWeightOf returns what a log takes.
+func logWeightOf(row *store.Case) int64 {
+	if row.LogBytes < smallLog {
+		return 0
 	}
-	return room(logWeight * row.LogBytes)
+	return logWeight * row.LogBytes
+}
+
+// pageWeight is how many times the bytes of a case its page takes: the case as it is read, and
+// the fields of a form, in which a character may become five.
+const pageWeight = 8
+
+// pageWeightOf returns what the page of a case takes.
+func pageWeightOf(row *store.Case) int64 {
+	weight := logWeightOf(row)
+	if bytes := int64(len(row.Marking)); bytes >= smallLog {
+		weight += pageWeight * bytes
+	}
+	return weight
 }
 
 // CaseLog returns the log of a case as JSON, oldest entry first. Errors:
@@ -430,9 +443,9 @@ func (e *Cases) CaseLogText(ctx context.Context, by identity.Principal, id int64
 	}})
 }
 
-// weighed returns a case for whose log there is room. No snapshot is kept while it is
-// waited for.
-func (room LogRoom) weighed(ctx context.Context, e *base, by identity.Principal, ref Ref) (row *store.Case, err error) {
+// weighed returns a case for which there is room, for as much as weight says. No snapshot is
+// kept while it is waited for.
+func (room LogRoom) weighed(ctx context.Context, e *base, by identity.Principal, ref Ref, weight func(*store.Case) int64) (row *store.Case, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		if row, _, err = e.findCase(r, by, ref); err == nil && row == nil {
 			err = change.Absent("case")
@@ -442,11 +455,14 @@ func (room LogRoom) weighed(ctx context.Context, e *base, by identity.Principal,
 	if err != nil {
 		return nil, err
 	}
-	return row, room.roomForLog(row)
+	if bytes := weight(row); room != nil && bytes > 0 {
+		err = room(bytes)
+	}
+	return row, err
 }
 
 func (e *Cases) caseLog(ctx context.Context, by identity.Principal, ref Ref, room LogRoom, as logForm) (*Resource, error) {
-	row, err := room.weighed(ctx, e.base, by, ref)
+	row, err := room.weighed(ctx, e.base, by, ref, logWeightOf)
 	if err != nil {
 		return nil, err
 	}

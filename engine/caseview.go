@@ -98,7 +98,7 @@ const mostShownChildren = 20
 // CaseDetail returns a case with its log, its messages and its newest children. Errors:
 // errs.NotFound if by may not see it.
 func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64, room LogRoom) (*CaseDetail, error) {
-	if _, err := room.weighed(ctx, e.base, by, Ref{CaseID: id}); err != nil {
+	if _, err := room.weighed(ctx, e.base, by, Ref{CaseID: id}, pageWeightOf); err != nil {
 		return nil, err
 	}
 	var out *CaseDetail

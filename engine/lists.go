@@ -51,12 +51,19 @@ func (e *Worklists) special(ctx context.Context, by identity.Principal, list Wor
 
 // specialTask returns a task of such a list; without an action nothing is found.
 func (e *Worklists) specialTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, bool, error) {
-	all, ok, err := e.special(ctx, by, list, Filter{CaseID: id})
+	name := fmt.Sprintf("%d.%s", id, action)
+	all, ok, err := e.special(ctx, by, list, Filter{CaseID: id, Each: func(r *Resource) bool {
+		if r.Name == name {
+			return true
+		}
+		r.Form = nil
+		return false
+	}})
 	if !ok || err != nil {
 		return nil, ok, err
 	}
 	for i := range all {
-		if all[i].Name == fmt.Sprintf("%d.%s", id, action) {
+		if all[i].Name == name {
 			return &all[i], true, nil
 		}
 	}
@@ -84,39 +91,81 @@ func (e *Worklists) endOfDay(by identity.Principal) time.Time {
 
 // today returns the user's tasks that are to be accepted or performed by the end of
 // the user's day, in order of time; what is overdue comes first.
-func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) (out []Resource, err error) {
 	until := e.endOfDay(by)
 	whole := f
 	whole.After, whole.Limit = 0, 0
-	var out []Resource
-	due := map[string]time.Time{}
-	err := e.Store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, WorklistToday, whole)
-		l.passesTask = func(name string, at time.Time) bool {
-			due[name] = at
-			return !at.IsZero() && at.Before(until)
+		l.passesTask = func(at time.Time) bool { return !at.IsZero() && at.Before(until) }
+		dated, err := e.dated(l)
+		if err != nil {
+			return err
 		}
-		rows, err := e.withTasks(r, by, WorklistToday, whole)
-		if err == nil {
-			out, err = l.addAll(rows, nil)
-		}
+		out, err = l.page(dated, f)
 		return err
 	})
-	slices.SortStableFunc(out, func(a, b Resource) int { return due[a.Name].Compare(due[b.Name]) })
-	return numbered(out, f), err
+	return out, err
 }
 
-// withTasks returns the cases in which the user may have tasks on the list; with a
-// CaseID, that case alone.
-func (e *Worklists) withTasks(r store.Reader, by identity.Principal, list Worklist, f Filter) ([]store.Case, error) {
-	if f.CaseID == 0 {
-		return r.Cases().Tasks().WithTasks(e.taskFilter(by, list, f))
+// dated returns the tasks of a list in order of time, without what makes their forms.
+func (e *Worklists) dated(l *lister) (all []listedTask, err error) {
+	add := func(tasks []listedTask) {
+		for i := range tasks {
+			tasks[i].resource = nil // it keeps the case
+		}
+		all = append(all, tasks...)
 	}
-	row, _, err := e.findCase(r, by, Ref{CaseID: f.CaseID})
-	if err != nil || row == nil || row.Archived != 0 {
-		return nil, err
+	if l.f.CaseID != 0 {
+		row, _, err := e.findCase(l.r, l.by, Ref{CaseID: l.f.CaseID})
+		if err != nil || row == nil || row.Archived != 0 {
+			return nil, err
+		}
+		tasks, err := l.tasks(row)
+		add(tasks)
+		return all, err
 	}
-	return []store.Case{*row}, nil
+	for source := e.taskSource(l); ; {
+		tasks, err := source.next(0, manyRows)
+		if err != nil {
+			return nil, err
+		}
+		if add(tasks); len(tasks) < manyRows {
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b listedTask) int { return a.due.Compare(b.due) })
+	return all, nil
+}
+
+// page returns the page of a list that the filter asks for. Cases are read again, one at a time.
+func (l *lister) page(all []listedTask, f Filter) (out []Resource, err error) {
+	var tasks []listedTask // of the case before
+	for i := int(min(f.After, int64(len(all)))); i < len(all) && (f.Limit == 0 || len(out) < f.Limit); i++ {
+		if len(tasks) == 0 || tasks[0].of != all[i].of {
+			row, _, err := l.findCase(l.r, l.by, Ref{CaseID: all[i].of})
+			if err != nil {
+				return nil, err
+			}
+			if row == nil { // it is read in one snapshot
+				continue
+			}
+			if tasks, err = l.tasks(row); err != nil {
+				return nil, err
+			}
+		}
+		at := slices.IndexFunc(tasks, func(t listedTask) bool { return t.name == all[i].name })
+		if at < 0 {
+			continue
+		}
+		res := tasks[at].resource()
+		res.Seq = int64(i + 1)
+		out = append(out, *res)
+		if f.Each != nil && f.Each(&out[len(out)-1]) {
+			break
+		}
+	}
+	return out, nil
 }
 
 const (
@@ -281,7 +330,8 @@ func (e *Worklists) teamTasks(ctx context.Context, by identity.Principal, name s
 				filter.After, filter.Limit = after, limit
 				return r.Cases().Tasks().WithTasks(filter)
 			},
-			place: func(row *store.Case) int64 { return row.ID },
+			place:  func(row *store.Case) int64 { return row.ID },
+			weight: func(row *store.Case) int { return len(row.Marking) },
 			add: func(rows []store.Case, out []Resource) ([]Resource, error) {
 				return e.addTeamTasks(r, members, f, rows, out)
 			},

@@ -7,16 +7,17 @@ type pages[R any] struct {
 	size  int                             // how many rows a page has, 0 for all at once
 	each  func(r *Resource) (enough bool) // see Filter.Each
 
-	list  func(after int64, limit int) ([]R, error)          // a page of rows that come after that place
-	place func(row *R) int64                                 // of a row in the listing
-	add   func(rows []R, out []Resource) ([]Resource, error) // appends those that pass
+	list   func(after int64, limit int) ([]R, error)          // a page of rows that come after that place
+	place  func(row *R) int64                                 // of a row in the listing
+	weight func(row *R) int                                   // the bytes of a row, nil: of the forms
+	add    func(rows []R, out []Resource) ([]Resource, error) // appends those that pass
 }
 
 // all returns the resources that come after the place.
 func (p pages[R]) all(after int64) (out []Resource, err error) {
-	for step := fewRows; ; {
+	for steps := (steps{}); ; {
 		size := p.size
-		if p.each != nil && (size == 0 || size > step) {
+		if step := steps.rows(); p.each != nil && (size == 0 || size > step) {
 			size = step
 		}
 		rows, err := p.list(after, size)
@@ -30,13 +31,13 @@ func (p pages[R]) all(after int64) (out []Resource, err error) {
 		if p.limit > 0 && len(out) > p.limit {
 			out = out[:p.limit]
 		}
-		enough, read := p.limit > 0 && len(out) == p.limit, 0
+		enough := p.limit > 0 && len(out) == p.limit
 		for i := told; i < len(out) && p.each != nil; i++ {
-			read += len(out[i].Form)
+			steps.read += len(out[i].Form)
 			enough = p.each(&out[i]) || enough
 		}
-		if step = min(2*step, manyRows); read > smallPage {
-			step = fewRows
+		for i := 0; i < len(rows) && p.weight != nil; i++ {
+			steps.read += p.weight(&rows[i])
 		}
 		if enough || size == 0 || len(rows) < size {
 			return out, nil
@@ -52,3 +53,18 @@ const (
 	manyRows  = 64
 	smallPage = 256 << 10 // bytes of forms of the rows before, for more of them to be read at once
 )
+
+// steps says how many rows are read at once. The zero value is ready.
+type steps struct {
+	last int // how many were
+	read int // their bytes
+}
+
+// rows returns how many are read next: twice as many as before while they are small.
+func (s *steps) rows() int {
+	if s.last = min(max(2*s.last, fewRows), manyRows); s.read > smallPage {
+		s.last = fewRows
+	}
+	s.read = 0
+	return s.last
+}

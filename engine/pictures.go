@@ -79,7 +79,7 @@ func (e *Pictures) version(r store.Reader, info *access.Route, version int64) (*
 // OfCase returns the picture of a case's route with the marks of the case. Errors:
 // errs.NotFound if by may not see the case.
 func (e *Pictures) OfCase(ctx context.Context, by identity.Principal, id int64, room LogRoom) (*Drawn, error) {
-	if _, err := room.weighed(ctx, e.base, by, Ref{CaseID: id}); err != nil {
+	if _, err := room.weighed(ctx, e.base, by, Ref{CaseID: id}, logWeightOf); err != nil {
 		return nil, err
 	}
 	var h *loadedCase

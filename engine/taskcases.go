@@ -187,17 +187,22 @@ func (e *Worklists) readTaskCases(r store.Reader, by identity.Principal, known [
 			stale = append(stale, at.ID)
 		}
 	}
-	rows, err := r.Cases().Tasks().WithMarkings(stale)
-	if err != nil {
-		return nil, err
-	}
 	l := e.lister(r, by, WorklistOffered, Filter{})
-	for i := range rows {
-		c, err := l.taskCase(&rows[i])
+	for steps := (steps{}); len(stale) > 0; {
+		n := min(len(stale), steps.rows())
+		rows, err := r.Cases().Tasks().WithMarkings(stale[:n])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, c)
+		for i := range rows {
+			c, err := l.taskCase(&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+			steps.read += len(rows[i].Marking)
+		}
+		stale = stale[n:]
 	}
 	slices.SortFunc(out, func(a, b *TaskCase) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil

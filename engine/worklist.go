@@ -61,31 +61,31 @@ func (e *Worklists) Worklist(ctx context.Context, by identity.Principal, list Wo
 	if out, ok, err := e.special(ctx, by, list, f); ok {
 		return out, err
 	}
-	filter := e.taskFilter(by, list, f)
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		out, err = pages[store.Case]{
-			limit: f.Limit, size: filter.Limit, each: f.Each,
-			list: func(after int64, limit int) ([]store.Case, error) {
-				filter.After, filter.Limit = after, limit
-				return r.Cases().Tasks().WithTasks(filter)
-			},
-			place: func(row *store.Case) int64 { return row.ID },
-			add:   e.lister(r, by, list, f).addAll,
-		}.all(filter.After)
+		out, err = pages[listedTask]{
+			limit: f.Limit, size: f.Limit, each: f.Each,
+			list:  e.taskSource(e.lister(r, by, list, f)).next,
+			place: func(t *listedTask) int64 { return t.seq },
+			add:   addTasks,
+		}.all(f.After)
 		return err
 	})
 	return out, err
 }
 
-// taskFilter returns what the store is asked for. What else the filter says is
-// judged task by task, of as many cases at a time as a page is likely to take.
-func (e *Worklists) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
-	filter := store.TaskFilter{Lists: list.list(), Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by), Limit: f.Limit}
-	const many = 500
-	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
-		filter.Limit = max(f.Limit, many)
+// addTasks appends tasks as resources.
+func addTasks(tasks []listedTask, out []Resource) ([]Resource, error) {
+	for i := range tasks {
+		out = append(out, *tasks[i].resource())
 	}
+	return out, nil
+}
+
+// taskFilter returns what the store is asked for. What else the filter says is
+// judged task by task.
+func (e *Worklists) taskFilter(by identity.Principal, list machine.Lists, f Filter) store.TaskFilter {
+	filter := store.TaskFilter{Lists: list, Parties: access.WithContexts(by, e.rights.Represented(by)), Routes: e.rights.Administered(by)}
 	if f.After > 0 {
 		filter.After = f.After/ordinals - 1 // the case of the last one may have more
 	}
@@ -101,32 +101,80 @@ type lister struct {
 	list  machine.Lists
 	f     Filter
 
-	passesTask func(name string, due time.Time) bool // nil: all do
+	passesTask func(due time.Time) bool // nil: all do
 }
 
 func (e *base) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
 	return &lister{base: e, r: r, by: by, actor: e.rights.Actor(by, false), list: list.list(), f: f}
 }
 
-// addAll appends the tasks of cases.
-func (l *lister) addAll(rows []store.Case, out []Resource) (_ []Resource, err error) {
-	for i := range rows {
-		if out, err = l.add(&rows[i], out); err != nil {
+// listedTask is a task that is on a list. Its form is made when it is told: each names all
+// XATTRs of the case, and a case may have hundreds of tasks.
+type listedTask struct {
+	seq      int64
+	of       int64 // the case
+	name     string
+	due      time.Time
+	resource func() *Resource
+}
+
+// taskSource reads the tasks that are on a list, of some cases at a time.
+type taskSource struct {
+	*lister
+	filter store.TaskFilter // of the cases that follow
+	steps  steps
+	ended  bool
+	ready  []listedTask // that are read and not told
+}
+
+func (e *Worklists) taskSource(l *lister) *taskSource {
+	return &taskSource{lister: l, filter: e.taskFilter(l.by, l.list, l.f)}
+}
+
+// next returns the next tasks, at most limit unless that is 0. It goes on where it has ended,
+// wherever the caller thinks that it is.
+func (s *taskSource) next(_ int64, limit int) ([]listedTask, error) {
+	for !s.ended && (limit == 0 || len(s.ready) < limit) {
+		s.filter.Limit = s.steps.rows()
+		rows, err := s.r.Cases().Tasks().WithTasks(s.filter)
+		if err != nil {
 			return nil, err
 		}
+		s.ended = len(rows) < s.filter.Limit
+		for i := range rows {
+			tasks, err := s.tasks(&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			s.ready = append(s.ready, tasks...)
+			s.filter.After = rows[i].ID
+			s.steps.read += len(rows[i].Marking)
+		}
 	}
+	n := len(s.ready)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	out := s.ready[:n:n]
+	s.ready = s.ready[n:]
 	return out, nil
 }
 
-// add appends the tasks of a case that are on the list and pass the filter.
-func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
+// tasks returns the tasks of a case that are on the list and pass the filter.
+func (l *lister) tasks(row *store.Case) (out []listedTask, err error) {
 	c, err := l.caseOf(l.r, row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
 	if !l.passes(row, c) {
-		return out, nil
+		return nil, nil
 	}
+	add := func(seq int64, name string, due time.Time, resource func() *Resource) {
+		if seq > l.f.After && (l.passesTask == nil || l.passesTask(due)) {
+			out = append(out, listedTask{seq, c.ID, name, due, resource})
+		}
+	}
+	dated := l.passesTask != nil // it lists only what has a date
 	compiled, err := l.versionOf(l.r, c)
 	if err != nil {
 		return nil, err
@@ -134,22 +182,20 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 	l.actsAs(c)
 	for _, task := range machine.Tasks(c, compiled, l.actor) {
 		if task.Failed != nil {
-			if res := undoneOf(c, task.Failed); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, task.Failed.Name) && res.Seq > l.f.After {
-				out = append(out, *res)
+			if u := task.Failed; task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, u.Name) && !dated {
+				add(placeOfUndone(c, u), taskNamed(c, u.Name), time.Time{}, func() *Resource { return undoneOf(c, u) })
 			}
 			continue
 		}
 		if task.OfCase {
-			if res := warnedCase(c, compiled); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, "") && res.Seq > l.f.After {
-				out = append(out, *res)
+			if task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, "") && !dated {
+				add(placeOfWarned(c), fmt.Sprint(c.ID), time.Time{}, func() *Resource { return warnedCase(c, compiled) })
 			}
 			continue
 		}
 		if task.OfDraft {
-			res := draftOf(c, compiled)
-			passes := task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, machine.DraftTitle(c, compiled)) && res.Seq > l.f.After
-			if passes && (l.passesTask == nil || l.passesTask(res.Name, c.Draft.Ends)) {
-				out = append(out, *res)
+			if task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, machine.DraftTitle(c, compiled)) {
+				add(c.ID*ordinals, taskNamed(c, machine.DraftAction), c.Draft.Ends, func() *Resource { return draftOf(c, compiled) })
 			}
 			continue
 		}
@@ -162,10 +208,9 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 				return out, err
 			}
 		}
-		res := taskOf(c, compiled, task.Enabled, task.Action)
-		if res.Seq > l.f.After && (l.passesTask == nil || l.passesTask(res.Name, task.Enabled.DueBy())) {
-			out = append(out, *res)
-		}
+		add(c.ID*ordinals+int64(task.Action), taskNamed(c, task.Enabled.Action), task.Enabled.DueBy(), func() *Resource {
+			return taskOf(c, compiled, task.Enabled, task.Action)
+		})
 	}
 	return out, nil
 }
@@ -197,32 +242,42 @@ func (l *lister) sees(id int64) (bool, error) {
 	return row != nil, err
 }
 
+// taskNamed returns the name of a task on a list.
+func taskNamed(c *machine.Case, task string) string { return fmt.Sprintf("%d.%s", c.ID, task) }
+
 // taskOf returns an enabled action as a resource of a worklist.
 func taskOf(c *machine.Case, r *route.Route, en *machine.Enabled, action int) *Resource {
 	form := machine.TaskForm(c, r, en.Action)
 	return &Resource{
-		Name: fmt.Sprintf("%d.%s", c.ID, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: change.SourceETag(form),
+		Name: taskNamed(c, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: en.Since, Modified: c.Modified, Own: true,
 	}
 }
 
-// undoneOf returns what has failed as a resource of a worklist: behind the actions of
-// its case, in order.
+// placeOfUndone returns the place on a list of what has failed: behind the actions of its case,
+// in order.
+func placeOfUndone(c *machine.Case, o *machine.Undone) int64 {
+	return c.ID*ordinals + ordinals/2 + min(o.Seq, ordinals/2-1)
+}
+
+// placeOfWarned returns the place on a list of a case that has warnings of its own: behind its
+// tasks.
+func placeOfWarned(c *machine.Case) int64 { return c.ID*ordinals + ordinals - 1 }
+
+// undoneOf returns what has failed as a resource of a worklist.
 func undoneOf(c *machine.Case, o *machine.Undone) *Resource {
 	form := machine.UndoneForm(c, o)
-	behind := int64(ordinals/2) + min(o.Seq, ordinals/2-1)
 	return &Resource{
-		Name: fmt.Sprintf("%d.%s", c.ID, o.Name), Seq: c.ID*ordinals + behind, Form: form, FormETag: change.SourceETag(form),
+		Name: taskNamed(c, o.Name), Seq: placeOfUndone(c, o), Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: o.At, Modified: c.Modified, Own: true,
 	}
 }
 
-// warnedCase returns a case that has warnings of its own as a resource of a worklist,
-// behind its tasks.
+// warnedCase returns a case that has warnings of its own as a resource of a worklist.
 func warnedCase(c *machine.Case, r *route.Route) *Resource {
 	form := machine.Form(c, r)
 	return &Resource{
-		Name: fmt.Sprint(c.ID), Seq: c.ID*ordinals + ordinals - 1, Form: form, FormETag: change.SourceETag(form),
+		Name: fmt.Sprint(c.ID), Seq: placeOfWarned(c), Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: c.Created, Modified: c.Modified, Own: true,
 	}
 }
@@ -240,10 +295,10 @@ func (e *Worklists) WorklistTask(ctx context.Context, by identity.Principal, lis
 		if err != nil || row == nil || row.Archived != 0 {
 			return err
 		}
-		tasks, err := e.lister(r, by, list, Filter{}).add(row, nil)
+		tasks, err := e.lister(r, by, list, Filter{}).tasks(row)
 		for i := range tasks {
-			if tasks[i].Name == strings.TrimSuffix(fmt.Sprintf("%d.%s", id, action), ".") {
-				found = &tasks[i]
+			if tasks[i].name == strings.TrimSuffix(fmt.Sprintf("%d.%s", id, action), ".") {
+				found = tasks[i].resource()
 			}
 		}
 		return err

@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 	"flowdrive/route"
 	"flowdrive/store"
 )
@@ -76,7 +77,7 @@ func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 
 // logLine returns an entry of the log as a line.
 func (x caseDrawing) logLine(e *machine.LogEntry, r *route.Route) logLine {
-	l := logLine{What: x.logWords(e, r), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: deref(e.Comment), Resolution: deref(e.Resolution)}
+	l := logLine{What: shorten(x.logWords(e, r), mostShown), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: shorten(deref(e.Comment), mostShown), Resolution: deref(e.Resolution)}
 	if actor := deref(e.Actor); actor != "" && actor != "timer" {
 		l.Who = x.Queries.Person(actor).Shown()
 		if behalf := deref(e.OnBehalfOf); behalf != "" {
@@ -242,10 +243,22 @@ func timerSays(d *engine.CaseDetail, name string) string {
 	return strings.TrimSpace(title + " " + why)
 }
 
+// mostShown is how many characters of a text a page of a case shows. An XATTR may have
+// thousands, and what is whole is a link away.
+const mostShown = 1000
+
 // fieldView is an XATTR of the case.
 type fieldView struct {
 	Title, Value string
+	Cut          bool // there is more of it
 	Locked       bool // only actions change it
+}
+
+// newFieldView returns an XATTR as a page shows it.
+func newFieldView(title string, value label.Value, locked bool) fieldView {
+	whole := valueText(value)
+	shown := shorten(whole, mostShown)
+	return fieldView{title, shown, shown != whole, locked}
 }
 
 // xattrsOf adds the declared XATTRs in order, then the others by name.
@@ -253,12 +266,12 @@ func (x caseDrawing) xattrsOf(v *caseView, d *engine.CaseDetail) {
 	for i := range d.Route.Xattrs {
 		declared := &d.Route.Xattrs[i]
 		if value, set := d.Case.Xattrs.Get(declared.Key); set {
-			v.Fields = append(v.Fields, fieldView{cmp.Or(declared.Title, declared.Key), valueText(value), declared.Edit != nil && len(declared.Edit) == 0})
+			v.Fields = append(v.Fields, newFieldView(cmp.Or(declared.Title, declared.Key), value, declared.Edit != nil && len(declared.Edit) == 0))
 		}
 	}
 	for _, one := range d.Case.Xattrs {
 		if d.Route.Xattr(one.Key) == nil {
-			v.Fields = append(v.Fields, fieldView{one.Key, valueText(one.Value), false})
+			v.Fields = append(v.Fields, newFieldView(one.Key, one.Value, false))
 		}
 	}
 }

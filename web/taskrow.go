@@ -85,11 +85,14 @@ func valueText(v label.Value) string {
 	return v.Text
 }
 
+// mostOfFact is how many characters of it a row has.
+const mostOfFact = 100
+
 // firstFact returns the value of the first declared XATTR that has one.
 func firstFact(v *engine.CaseView) string {
 	for i := range v.Route.Xattrs {
 		if value, set := v.Case.Xattrs.Get(v.Route.Xattrs[i].Key); set && value.Text != "" {
-			return valueText(value)
+			return shorten(valueText(value), mostOfFact)
 		}
 	}
 	return ""

@@ -301,8 +301,14 @@ func (t *timelineOf) list(entries []*engine.EntryView) (out []dayLine) {
 
 // shorten cuts a text after so many characters.
 func shorten(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return strings.TrimSpace(string(r[:most-1])) + "…"
+	n, last := 0, 0 // last is where the last character begins that stays
+	for i := range text {
+		if n++; n == most {
+			last = i
+		}
+		if n > most {
+			return strings.TrimSpace(text[:last]) + "…"
+		}
 	}
 	return text
 }
