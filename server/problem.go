@@ -112,6 +112,9 @@ const (
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	e := explain(r.Context(), err)
+	if reads(r.Method) {
+		e = e.ForReader()
+	}
 	if x != nil && x.principal.ID != 0 && !x.stillHolds() && Status(e.Kind) < http.StatusInternalServerError {
 		e = errLogInEnded()
 	}
@@ -158,6 +161,15 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if lingers {
 		x.body.linger(r.Context())
 	}
+}
+
+// reads reports whether requests with the method change nothing.
+func reads(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, "PROPFIND", "REPORT":
+		return true
+	}
+	return false
 }
 
 // explain returns err as the problem that the client is told.

@@ -156,6 +156,25 @@ func TestProblemJSON(t *testing.T) {
 	}
 }
 
+// TestProblemForReaders: who only reads is not told that nothing was stored.
+func TestProblemForReaders(t *testing.T) {
+	t.Parallel()
+	err := &errs.Error{Kind: errs.Unavailable, Detail: "The store of contents does not answer as it should. Nothing was stored; try again."}
+	for method, want := range map[string]string{
+		"GET": "should. Try again.", "PROPFIND": "should. Try again.", "REPORT": "should. Try again.",
+		"PUT": "should. Nothing was stored; try again.", "DELETE": "should. Nothing was stored; try again.", "LOCK": "should. Nothing was stored; try again.",
+	} {
+		w := httptest.NewRecorder()
+		WriteError(w, httptest.NewRequestWithContext(t.Context(), method, "/dav/a", nil), err)
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %s", method, w.Body)
+		}
+	}
+	if other := errs.New(errs.Full, "The quota is used up."); other.ForReader() != other {
+		t.Error("another error is changed")
+	}
+}
+
 func TestProblemText(t *testing.T) {
 	t.Parallel()
 	err := errs.InvalidDocument([]errs.Fault{

@@ -196,6 +196,9 @@ func (x *visit) headers(caching string) {
 // answered by its status alone.
 func (x *visit) fail(err error) {
 	e := x.explain(err)
+	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
+		e = e.ForReader()
+	}
 	if e.Kind == errs.LogIn && !x.query.Has("part") && x.r.Method != http.MethodPost {
 		to := "/login?next=" + url.QueryEscape(x.r.URL.RequestURI())
 		_ = x.redirect(to) // it does not fail

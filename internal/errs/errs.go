@@ -74,6 +74,22 @@ type Error struct {
 	Err    error          // the cause, for the log only
 }
 
+// unstored stands in details of what cannot be done at the moment: who wanted to change something
+// is to know that nothing was.
+const unstored = "Nothing was stored; try again"
+
+// ForReader returns the error as it is told to who only reads: to them nothing is said of what
+// was stored.
+func (e *Error) ForReader() *Error {
+	before, after, has := strings.Cut(e.Detail, unstored)
+	if !has {
+		return e
+	}
+	told := *e
+	told.Detail = before + "Try again" + after
+	return &told
+}
+
 // Error returns the detail, followed by the faults that it does not say, a
 // line each.
 func (e *Error) Error() string {
