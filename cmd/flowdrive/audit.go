@@ -87,7 +87,7 @@ func parseKnown(all []string) (map[int64][32]byte, error) {
 func verifyAudit(ctx context.Context, path string, known map[int64][32]byte, out io.Writer) (err error) {
 	source, err := sqlite.OpenSource(ctx, path)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNotVerified, err)
+		return fmt.Errorf("%w: %w", errNotVerified, explainDatabase(filepath.Dir(path), err))
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	newest, err := sqlite.NewestSchema()
@@ -99,7 +99,7 @@ func verifyAudit(ctx context.Context, path string, known map[int64][32]byte, out
 	}
 	report, err := audit.Verify(source.Reader().Audit(), known)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNotVerified, err)
+		return fmt.Errorf("%w: %w", errNotVerified, explainDatabase(filepath.Dir(path), err))
 	}
 	if report.Broken != "" {
 		return fmt.Errorf("the audit log is not as it was written: %s", report.Broken)

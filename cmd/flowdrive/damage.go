@@ -67,8 +67,11 @@ func explainDatabase(data string, err error) error {
 	if !sqlite.IsDamaged(err) {
 		return err
 	}
-	return fmt.Errorf("the database %s is damaged (%s). Nothing was changed. flowdrive check says what it can of it; flowdrive restore makes a new data folder of a backup",
-		filepath.Join(data, databaseName), sqlite.Cause(err))
+	return damagedDatabase(filepath.Join(data, databaseName), sqlite.Cause(err))
+}
+
+func damagedDatabase(path, cause string) error {
+	return fmt.Errorf("the database %s is damaged (%s). Nothing was changed. flowdrive check says what it can of it; flowdrive restore makes a new data folder of a backup", path, cause)
 }
 
 // openDatabase opens the database of the data folder. It looks what the last stop has
@@ -165,7 +168,7 @@ func (a *app) lookThrough(path string, most int64) error {
 	if err != nil || found == "" {
 		return explainDatabase(a.settings.data, err)
 	}
-	return fmt.Errorf("the database %s is damaged (%s). Nothing was changed. flowdrive check says more; flowdrive restore makes a new data folder of a backup", path, found)
+	return damagedDatabase(path, found)
 }
 
 func removeIfThere(path string) error {

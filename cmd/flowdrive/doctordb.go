@@ -4,22 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"flowdrive/attach"
 	"flowdrive/internal/errs"
 	"flowdrive/store/postgres"
+	"flowdrive/store/sqlite"
 )
 
 // clockApart is how far the clock of a node may be from the database's: two seconds are
 // nothing that a person sees.
 const clockApart = 2 * time.Second
 
-// database looks at the database of --db.
+// database looks at the database of --db, or at that in the data folder.
 func (d *doctor) database(ctx context.Context) (string, error) {
 	s := d.settings.database
 	if s.address == "" {
-		return "SQLite in the data folder", nil
+		return d.databaseFile(ctx)
 	}
 	password, err := s.secret()
 	if err != nil {
@@ -33,6 +36,42 @@ func (d *doctor) database(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%w; look whether it runs, at the names and ports in --db, and at the network", err)
 	}
 	return judgeDatabase(l)
+}
+
+// databaseFile looks whether the database in the data folder is there and can be read, and
+// through its structure if it is not too large. It changes nothing: what a killed server
+// has left is for the next start to judge.
+func (d *doctor) databaseFile(ctx context.Context) (_ string, err error) {
+	data := d.settings.data
+	path := filepath.Join(data, databaseName)
+	source, err := sqlite.OpenSource(ctx, path)
+	switch {
+	case errs.Is(err, errs.NotFound):
+		return "", fmt.Errorf("there is none in %s", data)
+	case errors.Is(err, sqlite.ErrEmpty):
+		if err := refuseContents(data); err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("%s is empty; flowdrive restore makes a new data folder of a backup; if nothing was stored yet, the next \"flowdrive serve\" makes the tables", path)
+	case err != nil:
+		return "", explainDatabase(data, err)
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > quickCheckSize {
+		return "", advice{fmt.Errorf("SQLite in the data folder; it has more than %d MiB and was not looked through; flowdrive check does that", quickCheckSize>>20)}
+	}
+	found, err := source.QuickCheck()
+	if err != nil {
+		return "", explainDatabase(data, err)
+	}
+	if found != "" {
+		return "", damagedDatabase(path, found)
+	}
+	return "SQLite in the data folder, its structure is sound", nil
 }
 
 // judgeDatabase says what is good and what is to be done.

@@ -119,6 +119,8 @@ func (s logSum) is(stored []byte) bool {
 	return s[0] == binary.BigEndian.Uint32(stored) && s[1] == binary.BigEndian.Uint32(stored[4:])
 }
 
+const quickCheck = `PRAGMA quick_check(1)`
+
 // QuickCheck looks through the structure of the database file at path, with its log,
 // and returns the first thing that is wrong, "" for nothing.
 func QuickCheck(path string) (found string, err error) {
@@ -128,7 +130,7 @@ func QuickCheck(path string) (found string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, failure("close the database", db.readPool.Close())) }()
-	if err := db.readPool.QueryRowContext(context.Background(), `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+	if err := db.readPool.QueryRowContext(context.Background(), quickCheck).Scan(&found); err != nil {
 		return "", failure("look through the database", err)
 	}
 	if found == "ok" {

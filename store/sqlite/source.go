@@ -87,6 +87,19 @@ func (s *Source) open(ctx context.Context) error {
 // log is lost.
 var ErrEmpty = errs.New(errs.Unavailable, "The database is empty.")
 
+// QuickCheck looks through the structure of the database and returns the first thing that
+// is wrong, "" for nothing. Unlike the function it cannot write: what a killed server has
+// left in the log stays there.
+func (s *Source) QuickCheck() (found string, err error) {
+	if _, err := s.c.Row(quickCheck).Scan(&found); err != nil {
+		return "", failure("look through the database", err)
+	}
+	if found == "ok" {
+		return "", nil
+	}
+	return found, nil
+}
+
 // Close ends the reading.
 func (s *Source) Close() error {
 	var all []error
