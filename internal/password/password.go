@@ -19,6 +19,13 @@ const Shortest = 12
 // known.
 const leftOver = 3
 
+// leastUnit is how many letters and digits a text must have that a password repeats: a
+// shorter one is a word.
+const leastUnit = 8
+
+// quoted are sentences that explain how to choose a password, and so are tried first.
+var quoted = [...]string{"correcthorsebatterystaple", "troub4dor3"}
+
 //go:embed known.txt
 var known string
 
@@ -34,10 +41,40 @@ func Fault(password string, names ...string) string {
 	if utf8.RuneCountInString(password) < Shortest {
 		return fmt.Sprintf("must have at least %d characters; several words are easier to remember than strange characters", Shortest)
 	}
-	if strings.Trim(password, password[:1]) == "" || isKnown(password, names) {
+	if strings.Trim(password, password[:1]) == "" || isRepeated(password) || isQuoted(password) || isKnown(password, names) {
 		return "is among those that are tried first: it consists of known words, names, rows of keys or repetitions; choose several words that do not belong together"
 	}
 	return ""
+}
+
+// isRepeated reports whether the letters and digits of a password are a short text, said
+// again and again.
+func isRepeated(password string) bool {
+	text := lettersAndDigits(password)
+	for n := 1; n < leastUnit && n <= len(text)/2; n++ {
+		if len(text)%n == 0 && slices.Equal(text[n:], text[:len(text)-n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isQuoted reports whether hardly anything stands around a sentence that everybody quotes.
+func isQuoted(password string) bool {
+	text := string(lettersAndDigits(password))
+	return slices.ContainsFunc(quoted[:], func(q string) bool {
+		return strings.Contains(text, q) && utf8.RuneCountInString(strings.ReplaceAll(text, q, "")) < leftOver
+	})
+}
+
+// lettersAndDigits returns those of a password, in lower case.
+func lettersAndDigits(password string) (text []rune) {
+	for _, r := range strings.ToLower(password) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			text = append(text, r)
+		}
+	}
+	return text
 }
 
 // isKnown reports whether hardly anything is left of the password once words, names,
