@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -200,15 +201,20 @@ type Part struct {
 	Says string // in a few words that anybody may read; "" if all is well
 }
 
-// ready answers /readyz. Why the server is not ready is for the log. Parts that are not
-// well are named; people can work all the same, so that the status does not depend on them.
+// ready answers /readyz. Why the server is not ready is for the log; which part it is, anybody
+// may read. Parts that are not well are named; people can work all the same, so that the
+// status does not depend on them.
 func (s *Server) ready(x *exchange, r *http.Request) error {
 	if s.draining.Load() {
 		return errs.New(errs.Unavailable, "The server is stopping.")
 	}
 	if s.config.Ready != nil {
 		if err := s.config.Ready(r.Context()); err != nil {
-			return &errs.Error{Kind: errs.Unavailable, Detail: "The server is not ready.", Err: err}
+			detail := "The server is not ready."
+			if known, is := errors.AsType[*errs.Error](err); is {
+				detail += " " + known.Detail
+			}
+			return &errs.Error{Kind: errs.Unavailable, Detail: detail, Err: err}
 		}
 	}
 	body := []byte("ready\n")

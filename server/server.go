@@ -51,7 +51,7 @@ type Config struct {
 	Tracer         trace.Tracer                 // of spans of requests; nil: there are none
 	Audit          Auditor                      // is told what was refused; may be nil
 	Clock          http.Handler                 // serves /clock; nil: 404, as outside a sandbox
-	Ready          func(context.Context) error  // says why not; nil: always ready
+	Ready          func(context.Context) error  // says why not, to anybody by the detail of an errs.Error; nil: always ready
 	Parts          func(context.Context) []Part // of the server, and how they are, for /readyz; nil: none
 	TrustedProxies []netip.Prefix               // whose X-Forwarded-For counts
 	TLS            *tls.Config                  // nil: plain HTTP, on loopback

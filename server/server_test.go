@@ -302,6 +302,11 @@ func TestReadiness(t *testing.T) {
 	if !strings.Contains(x.log.String(), "secret-host") {
 		t.Errorf("the log does not say why: %s", x.log)
 	}
+	ready = &errs.Error{Kind: errs.Unavailable, Detail: "disk: It is full.", Err: errors.New("at secret-place")}
+	resp = x.do(request("GET", "/readyz", ""))
+	if body := resp.Body.String(); resp.Code != 503 || strings.Contains(body, "secret") || !strings.Contains(body, `"The server is not ready. disk: It is full."`) {
+		t.Errorf("with a reason for anybody: %d %s", resp.Code, body)
+	}
 	ready = nil
 	if resp := x.do(request("GET", "/readyz", "")); resp.Code != 200 || resp.Body.String() != "ready\ndisk: ok\nbackup: the last one was not made\n" {
 		t.Errorf("%d %s; want 200 and the parts", resp.Code, resp.Body)

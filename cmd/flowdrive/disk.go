@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -200,13 +199,17 @@ func (d *disk) dropReserve() {
 	}
 }
 
-// ready says why the server is not ready, as server.Config.Ready does.
+// ready says why the server is not ready, as server.Config.Ready does: each reason begins
+// with the part, as in the body of /readyz.
 func (d *disk) ready(also func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if wrong := d.wrong.Load(); wrong != nil {
-			return fmt.Errorf("%s", *wrong)
+			return errs.New(errs.Unavailable, "disk: %s", *wrong)
 		}
-		return also(ctx)
+		if err := also(ctx); err != nil {
+			return &errs.Error{Kind: errs.Unavailable, Detail: "database: It does not answer.", Err: err}
+		}
+		return nil
 	}
 }
 

@@ -64,6 +64,9 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	eventually(t, 5*time.Second, status(http.StatusServiceUnavailable))
+	if a := p.must2(t, http.MethodGet, "/readyz"); !strings.Contains(string(a.body), "The server is not ready. disk: The server's disk is full.") {
+		t.Errorf("/readyz does not say why: %s", a.body)
+	}
 	for _, path := range []string{"/dav/Documents/admin/y.txt", "/dav/Workflow/Schedule/y.json"} {
 		a := p.must(t, http.StatusInsufficientStorage, http.MethodPut, path, strings.Repeat("y", 10000))
 		if !strings.Contains(string(a.body), "disk is full") {
