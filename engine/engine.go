@@ -129,6 +129,10 @@ const (
 	DefaultVersions     = 100
 )
 
+// DefaultFromOne returns the default of Limits.FromOne: half of what routes may start, at
+// least one case.
+func DefaultFromOne(started int64) int64 { return (started + 1) / 2 }
+
 func (l Limits) withDefaults() Limits {
 	if l.VersionsLast == 0 {
 		l.VersionsLast = DefaultVersionsLast
@@ -149,7 +153,7 @@ func (l Limits) withDefaults() Limits {
 		l.Started = DefaultStarted
 	}
 	if l.FromOne == 0 {
-		l.FromOne = (l.Started + 1) / 2
+		l.FromOne = DefaultFromOne(l.Started)
 	}
 	if l.Mails == 0 {
 		l.Mails = DefaultMails

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,9 @@ import (
 	"flowdrive/store/backup"
 )
 
+// backupAt is when backups are made if it is not said.
+const backupAt = "0 3 * * *"
+
 // backupSettings are the flags of serve that make the server back itself up.
 type backupSettings struct {
 	to   string
@@ -30,21 +34,29 @@ type backupSettings struct {
 
 // read returns what the settings say; nil if the server makes no backups.
 func (s *backupSettings) read() (cron.Schedule, backup.Keep, error) {
-	var keep backup.Keep
+	var wrong []error
+	if s.to == "" && s.keep != "" {
+		wrong = append(wrong, configError{errors.New("--backup-keep has no effect without --backup-to")})
+	}
+	if s.to == "" && s.at != "" && s.at != backupAt {
+		wrong = append(wrong, configError{errors.New("--backup-at has no effect without --backup-to")})
+	}
+	line := s.at
 	if s.to == "" {
-		if s.keep != "" {
-			return nil, keep, configError{errors.New("--backup-keep has no effect without --backup-to")}
-		}
-		return nil, keep, nil
+		line = cmp.Or(line, backupAt) // commands without these flags have ""
 	}
-	at, err := cron.ParseStandard(s.at)
+	at, err := cron.ParseStandard(line)
 	if err != nil {
-		return nil, keep, configError{fmt.Errorf("--backup-at: %q is not a crontab line such as \"0 3 * * *\"", s.at)}
+		wrong = append(wrong, configError{fmt.Errorf("--backup-at: %q is not a crontab line such as %q", s.at, backupAt)})
 	}
+	var keep backup.Keep
 	if s.keep != "" {
 		if keep, err = backup.ParseKeep(s.keep); err != nil {
-			return nil, keep, configError{fmt.Errorf("--backup-keep: %w", err)}
+			wrong = append(wrong, configError{fmt.Errorf("--backup-keep: %w", err)})
 		}
+	}
+	if err := errors.Join(wrong...); err != nil || s.to == "" {
+		return nil, backup.Keep{}, err
 	}
 	return at, keep, nil
 }

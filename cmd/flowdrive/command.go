@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"flowdrive/cmd/flowdrive/remote"
 	"flowdrive/internal/clock"
@@ -66,7 +67,12 @@ func rootCommand() *cobra.Command {
 			return configure(cmd)
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if refused, is := errors.AsType[*pflag.InvalidValueError](err); is {
+			err = fmt.Errorf("--%s: %w", refused.GetFlag().Name, plainly(refused))
+		}
+		return usageError{err}
+	})
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags (default: flowdrive/config.yaml in the folder for configuration of the user,\nelse /etc/flowdrive/config.yaml)")
 	root.AddCommand(serveCommand(), initCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), configCommand(), doctorCommand(), healthcheckCommand(), backupCommand(), restoreCommand(), copyCommand(), checkCommand(), auditCommand(), manCommand(), versionCommand())
 	root.AddCommand(remoteCommands().Commands()...)

@@ -43,6 +43,7 @@ func configure(cmd *cobra.Command) error { return configureFlags(cmd.Flags(), fl
 // configureFlags does what configure does; known are the keys that the file may have.
 func configureFlags(flags *pflag.FlagSet, known []string) error {
 	file, wrong := readConfig(flags, known)
+	wrong = errors.Join(wrong, keptFaults(flags))
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Name == "config" {
 			return
@@ -124,14 +125,62 @@ func setFlag(flags *pflag.FlagSet, f *pflag.Flag, from, value string) error {
 	if isSecret(f) {
 		set = func() error { return f.Value.Set(value) }
 	}
-	err := set()
-	if refused, is := errors.AsType[*pflag.InvalidValueError](err); is {
-		err = fmt.Errorf("%q: %s", value, mustBe(refused.Unwrap()))
-	}
-	if err != nil {
+	if err := plainly(set()); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	return nil
+}
+
+// plainly says in words of people what the library says of a value that a flag has refused.
+func plainly(err error) error {
+	if refused, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		return fmt.Errorf("%q: %s", refused.GetValue(), mustBe(refused.Unwrap()))
+	}
+	return err
+}
+
+// keeper is the value of a setting while the command line is read. The library ends at the
+// first value that is refused; this keeps what is wrong, so that all faults are told
+// together with those of the environment and the file.
+type keeper struct {
+	pflag.Value
+	refused string // the last text that was refused
+	wrong   error
+}
+
+// Set implements pflag.Value.
+func (k *keeper) Set(text string) error {
+	if k.wrong = k.Value.Set(text); k.wrong != nil {
+		k.refused = text
+	}
+	return nil
+}
+
+// keepFaults makes the flags take every value until keptFaults is called. Lists and secrets
+// are left as they are: the library knows lists by their types, and a secret is refused on
+// the command line whatever it is.
+func keepFaults(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if _, list := f.Value.(pflag.SliceValue); !list && f.Value.Type() != "string" && !isSecret(f) {
+			f.Value = &keeper{Value: f.Value}
+		}
+	})
+}
+
+// keptFaults gives the flags their values back, and returns what was refused.
+func keptFaults(flags *pflag.FlagSet) error {
+	var wrong error
+	flags.VisitAll(func(f *pflag.Flag) {
+		k, is := f.Value.(*keeper)
+		if !is {
+			return
+		}
+		f.Value = k.Value
+		if k.wrong != nil {
+			wrong = errors.Join(wrong, fmt.Errorf("--%s: %q: %s", f.Name, k.refused, mustBe(k.wrong)))
+		}
+	})
+	return wrong
 }
 
 // mustBe says what a value must be that a flag has refused.

@@ -36,12 +36,13 @@ func configShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print every setting, its value, and where it comes from",
-		Long: "Prints a line for each setting of \"serve\": its key, its value, and behind # where\n" +
-			"the value comes from. Secrets are not shown. The lines are YAML, so that they can\n" +
+		Long: "Prints a line for each setting of \"serve\": its key, the value that is in force, and\n" +
+			"behind # where it comes from. Secrets are not shown. The lines are YAML, so that they can\n" +
 			"begin a configuration file. Exits with 78 if a setting is wrong.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			wrong := s.faults(cmd)
+			s.fillIn()
 			return errors.Join(writeSettings(cmd.OutOrStdout(), cmd.Flags()), wrong)
 		},
 	}

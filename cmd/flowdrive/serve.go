@@ -26,8 +26,10 @@ func serveCommand() *cobra.Command {
 			"It exits with 0 once it was stopped in order, 78 if a setting cannot be used, 75 if\n" +
 			"something was cut off when it was stopped, and 1 if it failed.",
 		Args: cobra.NoArgs,
+		// The command reads the settings itself, to say everything that is wrong.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := placed(cmd.Flags(), s.validate()); err != nil {
+			if err := s.faults(cmd); err != nil {
 				return err
 			}
 			if err := placed(cmd.Flags(), s.certificateErr()); err != nil {

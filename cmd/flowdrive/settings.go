@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
+	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/link"
 	"flowdrive/internal/simulate"
@@ -110,11 +112,12 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.keepVersions, "keep-versions", "", "how long what is overwritten or deleted in Documents/ is kept, as 90d or P90D; 0d for not at all (default 30d)")
 	flags.Int64Var(&s.maxVersions, "max-versions", 0, "versions of a document that are kept (default 100)")
 	flags.StringVar(&s.backup.to, "backup-to", "", "folder into which the server makes backups of itself (default: none)")
-	flags.StringVar(&s.backup.at, "backup-at", "0 3 * * *", "when it does: a crontab line, in the zone of --timezone")
+	flags.StringVar(&s.backup.at, "backup-at", backupAt, "when it does: a crontab line, in the zone of --timezone")
 	flags.StringVar(&s.backup.keep, "backup-keep", "", "how many of these stay, such as 7d,4w,12m (default: all)")
 	s.outside.register(flags)
 	s.signOn.register(flags)
 	s.traces.register(flags)
+	keepFaults(flags)
 }
 
 // registerData registers the flags that every command on a data folder has.
@@ -168,17 +171,54 @@ func (s *settings) addressErr() error {
 	return errors.Join(wrong...)
 }
 
+// limit is a setting that bounds what a user may have; 0 stands for the default.
+type limit struct {
+	flag  string
+	value *int64
+	usual int64
+}
+
+// userLimits returns the limits of users. Those of which the default follows from another
+// come after it.
+func (s *settings) userLimits() []limit {
+	started := cmp.Or(max(0, s.maxStarted), engine.DefaultStarted)
+	return []limit{
+		{"max-entries", &s.maxEntries, engine.DefaultEntries},
+		{"max-routes", &s.maxRoutes, engine.DefaultRoutes},
+		{"max-open-cases", &s.maxOpenCases, engine.DefaultOpenCases},
+		{"max-versions", &s.maxVersions, engine.DefaultVersions},
+		{"max-files", &s.maxFiles, engine.DefaultFiles},
+		{"max-started-cases", &s.maxStarted, engine.DefaultStarted},
+		{"max-started-by-case", &s.maxFromOne, engine.DefaultFromOne(started)},
+		{"max-mails-by-author", &s.maxMails, engine.DefaultMails},
+		{"max-notices-by-user", &s.maxNotices, engine.DefaultNotices},
+	}
+}
+
+// fillIn puts in place of what stands for a default what is in force then, so that it can
+// be shown.
+func (s *settings) fillIn() {
+	for _, l := range s.userLimits() {
+		*l.value = cmp.Or(*l.value, l.usual)
+	}
+	s.quota = cmp.Or(s.quota, engine.DefaultQuota)
+	s.memoryLimit = cmp.Or(s.memoryLimit, defaultMemory)
+	s.keepVersions = cmp.Or(s.keepVersions, fmt.Sprintf("%dd", engine.DefaultVersionsLast/(24*time.Hour)))
+}
+
 // limitsErr says which limits cannot be.
 func (s *settings) limitsErr() error {
 	var wrong []error
-	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.maxVersions, s.maxFiles, s.maxStarted, s.maxFromOne, s.maxMails, s.maxNotices} {
-		if limit < 0 {
-			wrong = append(wrong, configError{errors.New("--max-entries, --max-routes, --max-open-cases, --max-versions, --max-files, --max-started-cases, --max-started-by-case, --max-mails-by-author and --max-notices-by-user must not be negative")})
-			break
+	for _, l := range s.userLimits() {
+		if *l.value < 0 {
+			wrong = append(wrong, configError{fmt.Errorf("--%s must not be negative", l.flag)})
 		}
 	}
-	if s.maxConnections < 1 || s.fromOneAddress < 1 {
-		wrong = append(wrong, configError{errors.New("--max-connections and --connections-per-address must be positive")})
+	if s.maxConnections < 1 {
+		wrong = append(wrong, configError{errors.New("--max-connections must be positive")})
+	}
+	if s.fromOneAddress < 1 {
+		wrong = append(wrong, configError{errors.New("--connections-per-address must be positive")})
 	}
 	if s.memoryLimit != 0 && s.memoryLimit < leastMemory {
 		wrong = append(wrong, configError{errors.New("--memory-limit must be at least 128MiB")})
