@@ -51,7 +51,7 @@ func (g *Gateway) NameOf(d *Destination) string {
 	return d.Template
 }
 
-// Refusal is what is wrong with a part of a destination, named as in the settings.
+// Refusal is what is wrong with a part of a destination or command, named as in the settings.
 type Refusal struct{ Part, Detail string }
 
 // RefusesDestination returns what is wrong with a destination.

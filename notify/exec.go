@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,51 +51,52 @@ func CheckCommands(commands map[string]Command) (Commands, error) {
 		faults = append(faults, confine.Supported())
 	}
 	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		one := commands[name]
-		one.Timeout = orElse(one.Timeout, defaultTimeout)
-		one.Memory = orElse(one.Memory, defaultMemory)
-		one.Output = orElse(one.Output, defaultOutput)
-		if err := one.check(); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", name, err))
+		one := commands[name].withDefaults()
+		for _, wrong := range one.Refuses() {
+			faults = append(faults, fmt.Errorf("%s: %s: %s", name, wrong.Part, wrong.Detail))
 		}
 		c.named[name] = one
 	}
 	return c, errors.Join(faults...)
 }
 
-func orElse[T comparable](given, otherwise T) T {
-	var zero T
-	if given == zero {
-		return otherwise
-	}
-	return given
+func (c Command) withDefaults() Command {
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.Memory = cmp.Or(c.Memory, defaultMemory)
+	c.Output = cmp.Or(c.Output, defaultOutput)
+	return c
 }
 
-func (c *Command) check() error {
+// Refuses returns what is wrong with a command. What is zero has its default.
+func (c Command) Refuses() (wrong []Refusal) {
 	const leastMemory = 1 << 20
-	switch {
+	refuse := func(part, format string, args ...any) {
+		wrong = append(wrong, Refusal{part, fmt.Sprintf(format, args...)})
+	}
+	c = c.withDefaults()
+	switch info, err := os.Stat(c.Path); {
 	case !filepath.IsAbs(c.Path):
-		return fmt.Errorf("path: %q must be absolute", c.Path)
-	case c.Timeout < 0 || c.Timeout > mostTimeout:
-		return errors.New("timeout: must be above zero and at most 24h")
-	case c.Memory < leastMemory:
-		return errors.New("memory: must be at least 1MiB")
-	case c.Output < 0 || c.Output > mostOutput:
-		return errors.New("output: must be above zero and at most 16MiB")
+		refuse("path", "%q must be absolute", c.Path)
+	case err != nil:
+		refuse("path", "%v", err)
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		refuse("path", "%s is not a program that can be run", c.Path)
+	}
+	if c.Timeout < 0 || c.Timeout > mostTimeout {
+		refuse("timeout", "must be above zero and at most 24h")
+	}
+	if c.Memory < leastMemory {
+		refuse("memory", "must be at least 1MiB")
+	}
+	if c.Output < 0 || c.Output > mostOutput {
+		refuse("output", "must be above zero and at most 16MiB")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		if name == "" || name == keyVariable || strings.ContainsAny(name, "=\x00") || strings.Contains(c.Env[name], "\x00") {
-			return fmt.Errorf("env: %q cannot be a variable", name)
+			refuse("env", "%q cannot be a variable", name)
 		}
 	}
-	info, err := os.Stat(c.Path)
-	if err != nil {
-		return fmt.Errorf("path: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
-		return fmt.Errorf("path: %s is not a program that can be run", c.Path)
-	}
-	return nil
+	return wrong
 }
 
 // RefusesCommand implements engine.Outside.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,8 +25,9 @@ func (d *destination) told(g *notify.Gateway) notice.Destination {
 	return notice.Destination{ID: d.ID(), Name: g.NameOf(&d.Destination), Kinds: d.kinds, Routes: d.routes, Least: d.severity}
 }
 
-// readDestination reads an item of the setting notify. g says what is wrong with it.
-func readDestination(v document.Value, g *notify.Gateway) (d destination) {
+// readDestination reads an item of the setting notify. g says what is wrong with it, as far
+// as that is not in doubt.
+func readDestination(v document.Value, g *notify.Gateway, unsure doubts) (d destination) {
 	if !v.Is(document.Object) {
 		return d
 	}
@@ -56,8 +58,14 @@ func readDestination(v document.Value, g *notify.Gateway) (d destination) {
 	if d.URL == "" && d.URLSecret == "" {
 		return d // said already
 	}
+	doubted := map[string]bool{
+		"webhook": unsure.hosts || d.URLSecret != "" && unsure.secret(d.URLSecret),
+		"token":   unsure.secret(d.Token), "sign": unsure.secret(d.Secret),
+	}
 	for _, wrong := range g.RefusesDestination(&d.Destination) {
-		v.Get(wrong.Part).Fail(errs.CodeFormat, "%s", wrong.Detail)
+		if !doubted[wrong.Part] {
+			v.Get(wrong.Part).Fail(errs.CodeFormat, "%s", wrong.Detail)
+		}
 	}
 	return d
 }
@@ -111,19 +119,19 @@ func names[T ~string](values []T) []string {
 
 // destinations returns the destinations of notices, and what is wrong with them. c
 // has what they are judged by.
-func (s *outsideSettings) destinations(c notify.Config) ([]destination, error) {
+func (s *outsideSettings) destinations(c notify.Config, unsure doubts) ([]destination, error) {
 	g := notify.New(c)
 	defer g.Close()
-	all, err := readList(&s.notify, "notify", func(v document.Value) destination { return readDestination(v, g) })
-	if err != nil {
-		return nil, err
-	}
+	all, err := readList(&s.notify, "notify", func(v document.Value) destination { return readDestination(v, g, unsure) })
 	if s.notifyWebhook != "" {
 		d := destination{Destination: notify.Destination{Template: notify.StandardTemplate, URL: s.notifyWebhook}, severity: notice.Info}
-		if detail := g.RefusesURL(d.URL); detail != "" {
-			return nil, configError{fmt.Errorf("--notify-webhook: %s", detail)}
+		if detail := g.RefusesURL(d.URL); detail != "" && !unsure.hosts {
+			err = errors.Join(err, configError{fmt.Errorf("--notify-webhook: %s", detail)})
 		}
 		all = append(all, d)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
 }

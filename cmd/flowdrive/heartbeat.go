@@ -61,7 +61,7 @@ func (s *heartbeatSettings) interval() (time.Duration, error) {
 }
 
 // fault says what is wrong with the settings. c has what the address is judged by.
-func (s *heartbeatSettings) fault(c notify.Config) error {
+func (s *heartbeatSettings) fault(c notify.Config, unsure doubts) error {
 	_, err := s.interval()
 	call := s.call()
 	if call == nil {
@@ -72,13 +72,14 @@ func (s *heartbeatSettings) fault(c notify.Config) error {
 	}
 	g := notify.New(c)
 	defer g.Close()
-	var detail string
+	detail, doubted := "", unsure.hosts
 	if call.URLSecret != "" {
 		detail = g.RefusesSecret(nil, route.ReachSecretURL, call.URLSecret)
+		doubted = doubted || unsure.secret(call.URLSecret)
 	} else {
 		detail = g.RefusesURL(call.URL)
 	}
-	if detail != "" {
+	if detail != "" && !doubted {
 		err = errors.Join(err, configError{fmt.Errorf("--heartbeat-url: %s", detail)})
 	}
 	return err

@@ -110,7 +110,7 @@ func TestHeartbeatSettings(t *testing.T) {
 	} {
 		s := heartbeatSettings{url: secretFlag{test.url}, every: test.every}
 		got := ""
-		if err := s.fault(notify.Config{Hosts: hosts, Secrets: secrets}); err != nil {
+		if err := s.fault(notify.Config{Hosts: hosts, Secrets: secrets}, doubts{}); err != nil {
 			got = err.Error()
 		}
 		if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) || strings.Contains(got, "key") {

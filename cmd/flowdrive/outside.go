@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,7 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	}
 	var err error
 	c.Hosts, err = notify.ParseHosts(s.allowHosts)
+	hostsErr := err
 	note("allow-host", err)
 	c.Domains, err = notify.ParseDomains(s.mailDomains)
 	note("mail-domain", err)
@@ -77,20 +79,37 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	note("secrets", err)
 	c.Secrets, err = secretsOf(secrets, os.Environ())
 	note("secrets", err)
-	reachable := errors.Join(wrong...) == nil // else too much would be refused
-	commands, err := readMap(&s.commands, "commands", func(v document.Value) notify.Command { return readCommand(v, c.Secrets) })
+	d := doubts{hosts: hostsErr != nil, given: &s.secrets, good: c.Secrets}
+	commands, err := readMap(&s.commands, "commands", func(v document.Value) notify.Command { return readCommand(v, d) })
 	note("commands", err)
 	c.Commands, err = notify.CheckCommands(commands)
 	note("commands", err)
-	if reachable {
-		told, err := s.destinations(c)
-		note("notify", err)
-		for i := range told {
-			c.Destinations = append(c.Destinations, told[i].Destination)
-		}
-		note("heartbeat-url", s.heartbeat.fault(c))
+	told, err := s.destinations(c, d)
+	note("notify", err)
+	for i := range told {
+		c.Destinations = append(c.Destinations, told[i].Destination)
 	}
+	note("heartbeat-url", s.heartbeat.fault(c, d))
 	return c, errors.Join(wrong...)
+}
+
+// doubts say what cannot be judged because the settings by which it is judged have faults
+// themselves: to refuse it, too, would send people to the wrong place.
+type doubts struct {
+	hosts bool     // --allow-host has a fault
+	given *mapFlag // the secrets as they are given
+	good  notify.Secrets
+}
+
+// secret reports whether a secret is given with a fault.
+func (d *doubts) secret(name string) bool {
+	if d.given == nil || d.given.node == nil || d.given.node.Kind != document.Object {
+		return false
+	}
+	_, good := d.good.Text(name)
+	return !good && slices.ContainsFunc(d.given.node.Members, func(m document.Member) bool {
+		return notify.FoldSecret(m.Key) == notify.FoldSecret(name)
+	})
 }
 
 // The values of --confirm-addresses.
@@ -133,7 +152,7 @@ func (a *app) openOutside() (outbox.Outside, engine.Channels, error) {
 		return nil, engine.Channels{}, err
 	}
 	channels := engine.Channels{Mail: c.Mail != nil || a.sandbox != nil && !a.settings.rehearsal} // a sandbox keeps mails to be looked at
-	told, err := a.settings.outside.destinations(c)
+	told, err := a.settings.outside.destinations(c, doubts{})
 	if err != nil {
 		return nil, engine.Channels{}, err
 	}
@@ -189,7 +208,7 @@ func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
 }
 
 // readCommand reads a command that routes may run.
-func readCommand(v document.Value, secrets notify.Secrets) (c notify.Command) {
+func readCommand(v document.Value, d doubts) (c notify.Command) {
 	if !v.Is(document.Object) {
 		return c
 	}
@@ -205,7 +224,7 @@ func readCommand(v document.Value, secrets notify.Secrets) (c notify.Command) {
 		c.Env = map[string]string{}
 		for i := range env.Node.Members {
 			name, value := env.Member(i)
-			text, hidden := readVariable(value, secrets)
+			text, hidden := readVariable(value, d)
 			if c.Env[name] = text; hidden {
 				c.Hidden = append(c.Hidden, name)
 			}
@@ -213,12 +232,17 @@ func readCommand(v document.Value, secrets notify.Secrets) (c notify.Command) {
 	}
 	c.Timeout = readTimeout(v.Get("timeout"))
 	c.Memory, c.Output = readSize(v.Get("memory")), readSize(v.Get("output"))
+	for _, wrong := range c.Refuses() {
+		if at := v.Get(wrong.Part); at.Node != nil && (wrong.Part != "path" || at.Node.Kind == document.String) { // else it is said already
+			at.Fail(errs.CodeFormat, "%s", wrong.Detail)
+		}
+	}
 	return c
 }
 
 // readVariable reads a variable of a command: a text, {file: PATH}, or {secret: NAME}
 // for one of the secrets. It reports whether the value must not be told.
-func readVariable(v document.Value, secrets notify.Secrets) (text string, hidden bool) {
+func readVariable(v document.Value, d doubts) (text string, hidden bool) {
 	if v.Node == nil || v.Node.Kind != document.Object || !v.Get("secret").Given() {
 		return readSecret(v), v.Node != nil && v.Node.Kind == document.Object
 	}
@@ -228,8 +252,8 @@ func readVariable(v document.Value, secrets notify.Secrets) (text string, hidden
 	if !ok {
 		return "", true
 	}
-	text, known := secrets.Text(name)
-	if !known {
+	text, known := d.good.Text(name)
+	if !known && !d.secret(name) {
 		at.Fail(errs.CodeNotFound, "there is no secret %q; add it to the setting secrets", name)
 	}
 	return text, true
