@@ -175,14 +175,32 @@ var routeNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 // routeField matches the field of an entry that names its route, also in a comment.
 var routeField = regexp.MustCompile(`(\broute"?: "?)([A-Za-z0-9_-]+)`)
 
+// schemaLine matches the line by which editors find the schema of a file.
+var schemaLine = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=https?://[^/\n]+(/.*)\n`)
+
+// withSchemaOf has the schema of a file found on the server that one is logged in to. Without
+// one there is no such line: the server of the manual is not there, or is another one.
+func withSchemaOf(server string, text []byte) []byte {
+	if server == "" {
+		return schemaLine.ReplaceAll(text, nil)
+	}
+	return schemaLine.ReplaceAllFunc(text, func(line []byte) []byte {
+		return []byte("# yaml-language-server: $schema=" + server + string(schemaLine.FindSubmatch(line)[1]) + "\n")
+	})
+}
+
 // writeTakable writes the files of an example, those of its route under the name.
 func writeTakable(cmd *cobra.Command, t takable, name string) error {
 	if !routeNames.MatchString(name) {
 		return usageError{fmt.Errorf("%q is not a name that route new gives: use letters, digits, - and _, and begin with a letter or digit. To call a route otherwise, rename its files before you store them", name)}
 	}
+	server, err := remoteCommands().Server(cmd)
+	if err != nil {
+		return err
+	}
 	files := map[string][]byte{}
 	for _, file := range slices.Sorted(maps.Keys(t.files)) {
-		to, text := file, t.files[file]
+		to, text := file, withSchemaOf(server, t.files[file])
 		if rest, ok := strings.CutPrefix(file, t.name+"."); ok {
 			to = name + "." + rest
 		}
@@ -220,6 +238,6 @@ func writeTakable(cmd *cobra.Command, t takable, name string) error {
 	if bytes.Contains(files[name+".yaml"], []byte("team:")) {
 		first = fmt.Sprintf("Put the names of your teams into %s.yaml. Then:\n", name)
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s  flowdrive route check %s.yaml\n  flowdrive route put %s.yaml\n", first, name, name)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s  flowdrive route check %s.yaml\n  flowdrive route put %s.yaml\n", first, name, name)
 	return err
 }

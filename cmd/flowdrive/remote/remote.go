@@ -215,6 +215,27 @@ func (s *session) connect() (*client.Client, error) {
 	return s.clientOf(p)
 }
 
+// Server returns the address of the server that the command would speak to, without a slash
+// at its end; "" if one is not logged in anywhere.
+func (e *Env) Server(cmd *cobra.Command) (string, error) {
+	profiles, err := e.Profiles()
+	if err != nil {
+		return "", err
+	}
+	s := &session{env: e, cmd: cmd}
+	p, err := profiles.Load(s.profileName())
+	if err != nil && !errors.Is(err, client.ErrNoProfile) {
+		return "", err
+	}
+	s.override(&p)
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Host == "" {
+		return "", nil //nolint:nilerr // a command that speaks to the server says it
+	}
+	u.User = nil // it may have the password
+	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
 func (s *session) clientOf(p client.Profile) (*client.Client, error) {
 	c, err := client.New(p, client.Options{Version: s.env.Version, Progress: s.progress()})
 	if err != nil {
