@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -233,6 +234,10 @@ func (l *statusLook) lateHolds(r store.Reader, late *status.Late) error {
 		}
 		if l.by.Admin() {
 			o.Path = "/admin/holds"
+			o.Text = fmt.Sprintf("Admin/Holds/%s.json, which %s has made, keeps cases from starting", h.Name, h.Author)
+			if h.Reason != "" {
+				o.Text += ": " + h.Reason
+			}
 		} else if !slices.ContainsFunc(waiting, func(w heldThing) bool { return holdCovers(h, w.route, w.group) }) {
 			continue
 		}

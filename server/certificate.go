@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,7 +67,11 @@ func (c *Certificate) Reload() error {
 	before := c.states() // what changes while it is read is read again
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return fmt.Errorf("the certificate %s with the key %s: %w", c.certFile, c.keyFile, err)
+		advice := ""
+		if strings.Contains(err.Error(), "does not match") { // crypto/tls has no error of its own for it
+			advice = "; give the key of the first certificate in that file, which is to be that of the server, before those of its authorities"
+		}
+		return fmt.Errorf("the certificate %s with the key %s: %w%s", c.certFile, c.keyFile, err, advice)
 	}
 	c.current.Store(&pair)
 	c.seen = before

@@ -28,11 +28,14 @@ func partyIn(folder string) string {
 
 func setCommand(s *settings) *cobra.Command {
 	var fullName, email string
-	var admin bool
+	var admin, resetFactor bool
 	cmd := &cobra.Command{
-		Use: "set NAME", Short: "Change the full name, the mail address or the rights of a user",
+		Use: "set NAME", Short: "Change the full name, the mail address or the rights of a user, or reset the second factor",
 		Long: "Changes what is given of a user and leaves the rest as it is. --admin=false takes the rights of\n" +
-			"an administrator away.",
+			"an administrator away.\n\n" +
+			"--reset-second-factor is for a user who has lost the device with the codes and the recovery codes:\n" +
+			"the user logs in with the password alone then, and sets a second factor up again on the page Account.\n" +
+			"An administrator can do it on the page of the user, too. The audit log has it.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(s, usersFolder),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -45,8 +48,11 @@ func setCommand(s *settings) *cobra.Command {
 				changes[member.key] = member.value
 			}
 		}
+		if resetFactor {
+			changes["secondFactor"] = false
+		}
 		if len(changes) == 0 {
-			return usageError{errors.New("give what to change: --full-name, --email or --admin")}
+			return usageError{errors.New("give what to change: --full-name, --email, --admin or --reset-second-factor")}
 		}
 		return control(cmd.Context(), s, func(c *client) error {
 			return c.change(cmd, usersFolder, args[0], changes)
@@ -55,6 +61,7 @@ func setCommand(s *settings) *cobra.Command {
 	cmd.Flags().StringVar(&fullName, "full-name", "", "the user's name for people")
 	cmd.Flags().StringVar(&email, "email", "", "the user's e-mail address")
 	cmd.Flags().BoolVar(&admin, "admin", false, "make the user an administrator, or no longer one")
+	cmd.Flags().BoolVar(&resetFactor, "reset-second-factor", false, "let the user log in without a code, until another second factor is set up")
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,6 +130,11 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	var known []string
 	for _, sub := range cmd.Commands() {
 		known = append(known, sub.Name())
+	}
+	// What other programs call it has no letter in common with what it is called here.
+	other := map[string]string{"del": "rm", "delete": "rm", "remove": "rm", "create": "add", "new": "add", "edit": "set"}[name]
+	if slices.Contains(known, other) {
+		return fmt.Errorf("there is no command %q; did you mean %q?", name, other)
 	}
 	return fmt.Errorf("there is no command %q%s", name, document.Hint(name, known))
 }

@@ -23,3 +23,14 @@ func TestReloadRefusesCertificate(t *testing.T) {
 		t.Errorf("the log: %s", out.String())
 	}
 }
+
+// TestKeyOfAnotherCertificate: a key that does not fit is told with which one does.
+func TestKeyOfAnotherCertificate(t *testing.T) {
+	t.Parallel()
+	cert, _ := certificateFiles(t, t.TempDir(), 1)
+	_, key := certificateFiles(t, t.TempDir(), 2)
+	err := (&settings{tlsCert: cert, tlsKey: key}).certificateErr()
+	if err == nil || !strings.HasSuffix(err.Error(), "does not match public key; give the key of the first certificate in that file, which is to be that of the server, before those of its authorities") {
+		t.Errorf("the error is %v", err)
+	}
+}
