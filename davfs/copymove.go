@@ -252,7 +252,7 @@ func (t *transfer) asPut() *request {
 	}
 	scope := *t.scope
 	scope.writes = true
-	return &request{scope: &scope, r: r, at: t.to, overlays: t.request.overlays, tokens: t.tokens, transferBy: t.r.Method}
+	return &request{scope: &scope, r: r, at: t.to, overlays: t.request.overlays, tokens: t.tokens, transferBy: t.r.Method, fromSecrets: t.at.holdsSecrets()}
 }
 
 // put copies or moves by a PUT of the source's bytes to the destination, which

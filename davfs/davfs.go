@@ -117,6 +117,8 @@ type request struct {
 	moveSource *engine.Taken // of the PUT that a MOVE is: what it moves
 	transferBy string        // of the PUT that a COPY or MOVE is: that method
 
+	fromSecrets bool // of the PUT that a COPY or MOVE is: its source may hold a password
+
 	differs bool   // a PUT was accepted, and its client finds another size than it sent
 	allow   string // of a refused method, what the address takes
 }

@@ -326,6 +326,7 @@ type ScratchArea interface {
 	Open(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*scratch.Opened, error)
 	In(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error)
 	Put(ctx context.Context, req engine.Request, at store.ScratchPlace, up contents.Upload) (*engine.Outcome, error)
+	PutSecret(ctx context.Context, req engine.Request, at store.ScratchPlace, up contents.Upload) (*engine.Outcome, error)
 	MakeFolder(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error)
 	Delete(ctx context.Context, req engine.Request, at store.ScratchPlace) error
 	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)

@@ -113,15 +113,21 @@ func idleText(at scratchPlace, moved bool) string {
 	if moved {
 		b.WriteString("The document that you gave this name is still in force, and is shown again within a minute. To end it, delete it.\n\n")
 	}
-	switch _, isDrop := at.parent.(dropFolder); {
-	case isDrop:
+	switch at.parent.(type) {
+	case dropFolder:
 		b.WriteString("To start a case with it, save it under a name that is not that of a temporary file.\n")
+	case accountFolder:
+		b.WriteString("Here only me.json is read. Keep other files in Documents/.\n")
 	default:
 		name := documentName(at)
 		fmt.Fprintf(&b, "Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", name)
 		b.WriteString(documentExample(at.parent))
 	}
-	b.WriteString("\nThe temporary file is deleted a day after its last change, and this note with it.\n")
+	if addressOf(at.path).holdsSecrets() {
+		b.WriteString("\nThe temporary file is deleted ten minutes after its last change, because it may hold a password. This note is deleted after a day.\n")
+	} else {
+		b.WriteString("\nThe temporary file is deleted a day after its last change, and this note with it.\n")
+	}
 	return b.String()
 }
 

@@ -30,6 +30,19 @@ func accountPlaces(*scope) []place {
 	}
 }
 
+// accountFolder is "/dav/Account/".
+type accountFolder struct{ fixedFolder }
+
+// hasMeaning reports whether a name without an extension is a member's: any other may be
+// the temporary file of a program that saves me.json.
+func (n accountFolder) hasMeaning(ctx context.Context, name string) (bool, error) {
+	_, err := n.child(ctx, name)
+	if errs.Is(err, errs.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // meFile is me.json: who I am. What is PUT may hold passwords, so that GET
 // never gives those bytes.
 type meFile struct{ formFile }
@@ -69,6 +82,8 @@ func (n secretsFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n secretsFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
+
+func (n secretsFolder) hasMeaning(context.Context, string) (bool, error) { return false, nil }
 
 func (n secretsFolder) filters() []string { return nil }
 

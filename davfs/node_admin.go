@@ -59,6 +59,8 @@ func (n partiesFolder) child(_ context.Context, name string) (node, error) {
 
 func (n partiesFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
+func (n partiesFolder) hasMeaning(context.Context, string) (bool, error) { return false, nil }
+
 func (n partiesFolder) filters() []string { return nil }
 
 // page cuts the page out of all: users and teams are few and held in memory.

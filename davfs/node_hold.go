@@ -33,6 +33,8 @@ func (n holdsFolder) child(_ context.Context, name string) (node, error) {
 
 func (n holdsFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
+func (n holdsFolder) hasMeaning(context.Context, string) (bool, error) { return false, nil }
+
 func (n holdsFolder) filters() []string { return nil }
 
 // page cuts the page out of all: there are few holds.

@@ -49,6 +49,8 @@ func (n hooksFolder) child(_ context.Context, name string) (node, error) {
 
 func (n hooksFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
+func (n hooksFolder) hasMeaning(context.Context, string) (bool, error) { return false, nil }
+
 func (n hooksFolder) filters() []string { return nil }
 
 // page cuts the page out of all: a route has few hooks.

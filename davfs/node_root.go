@@ -79,7 +79,7 @@ func placesWith(more ...place) []place {
 	places := append([]place{{"Workflow", func(s *scope) node { return fixedFolder{s, "Workflow", workflowPlaces} }, true}}, more...)
 	return append(places,
 		place{documentsRoot, func(s *scope) node { return documentsFolder{s} }, true},
-		place{"Account", func(s *scope) node { return fixedFolder{s, "Account", accountPlaces} }, true},
+		place{"Account", func(s *scope) node { return accountFolder{fixedFolder{s, "Account", accountPlaces}} }, true},
 	)
 }
 

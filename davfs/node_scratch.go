@@ -193,7 +193,11 @@ func (n scratchTarget) guard(ctx context.Context) error {
 }
 
 func (n scratchTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.at.engine.Scratch.Put(ctx, n.at.wallRequest(req), n.at.place(), in.content())
+	put := n.at.engine.Scratch.Put
+	if addressOf(append(n.at.path[:len(n.at.path):len(n.at.path)], n.at.name)).holdsSecrets() {
+		put = n.at.engine.Scratch.PutSecret
+	}
+	return put(ctx, n.at.wallRequest(req), n.at.place(), in.content())
 }
 
 func (n scratchTarget) describe(a *answer, o *engine.Outcome) {

@@ -52,6 +52,8 @@ func (n timersFolder) list(ctx context.Context) ([]*info, error) {
 	return out, nil
 }
 
+func (n timersFolder) hasMeaning(context.Context, string) (bool, error) { return false, nil }
+
 func (n timersFolder) filters() []string { return nil }
 
 func (n timersFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {

@@ -172,7 +172,7 @@ func (x *request) unplaced(err error) error {
 	switch parent.(type) {
 	case documentsFolder:
 		return errs.New(errs.NotFound, "There is no such folder, or you may not see it. Documents/ has one for you and for each of your teams; save it in one of them, as in Documents/%s/.", x.by.Name)
-	case fixedFolder:
+	case fixedFolder, accountFolder:
 		return errs.New(errs.NotFound, "There is nothing at this address, or you may not see it. The members of %s are given; keep files in Documents/%s/.", x.at.parent().String(), x.by.Name)
 	}
 	return err

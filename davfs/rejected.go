@@ -24,7 +24,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 	if !x.isTold() || !told(refusal) || p != nil && (p.dryRun || p.ofSideFile()) || x.asksWhetherThere(refusal) {
 		return
 	}
-	if p != nil && p.rules.secret { // passwords are kept nowhere
+	if x.sendsSecrets() { // passwords are kept nowhere
 		d.keepRefusal(x, scratch.Refusal{Reasons: reasons(x.at, refusal, x.wall) + notKept}, x.at)
 		return
 	}

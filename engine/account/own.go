@@ -123,7 +123,7 @@ func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (
 		if warnings := e.warnings(t, p.ID); len(warnings) > 0 && (asked || !slices.Equal(changed.Old.Watch, changed.Party.Watch)) {
 			out.Report = document.Line(map[string][]string{"warnings": warnings})
 		}
-		return change.Undone(req)
+		return e.maker.Finish(tx, req, out)
 	})
 	return out, err
 }

@@ -130,6 +130,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 	}
 	secret := NewSecret(kind)
 	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: SecretSum(secret), Created: req.Now, Scope: given.Scope, Expires: given.Expires, TellAt: TellAt(given.Expires, req.Now)}
+	out := &change.Outcome{Created: true, Changed: true, Name: label, Modified: req.Now}
 	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		t, err := Read(tx)
 		if err != nil {
@@ -156,12 +157,11 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 		if err := e.Refresh(tx); err != nil {
 			return err
 		}
-		return change.Undone(req)
+		return e.maker.Finish(tx, req, out)
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &change.Outcome{Created: true, Changed: true, Name: label, Modified: req.Now}
 	out.Form, out.Once = e.newForm(s, kind, secret)
 	return out, nil
 }

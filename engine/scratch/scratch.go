@@ -67,6 +67,8 @@ type Opened struct {
 const (
 	// lasts is how long a scratch file lives after its last change.
 	lasts = 24 * time.Hour
+	// secretLasts is how long one does that may hold a password.
+	secretLasts = 10 * time.Minute
 	// most bounds the scratch area of a user, within the quota.
 	most = 256 << 20
 	// rowBytes is what a row counts in addition to its content.
@@ -133,6 +135,16 @@ func (a *Area) In(ctx context.Context, by identity.Principal, now time.Time, fol
 // Put creates or replaces a side file. Errors: errs.Method if it is a
 // folder, errs.TooLarge, errs.Full.
 func (a *Area) Put(ctx context.Context, req change.Request, at store.ScratchPlace, up contents.Upload) (*change.Outcome, error) {
+	return a.putFor(ctx, req, at, up, lasts)
+}
+
+// PutSecret does the same with what may hold a password: it lives for minutes, which is
+// long enough for a program that saves by a temporary file and a rename.
+func (a *Area) PutSecret(ctx context.Context, req change.Request, at store.ScratchPlace, up contents.Upload) (*change.Outcome, error) {
+	return a.putFor(ctx, req, at, up, secretLasts)
+}
+
+func (a *Area) putFor(ctx context.Context, req change.Request, at store.ScratchPlace, up contents.Upload, lives time.Duration) (*change.Outcome, error) {
 	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
@@ -160,7 +172,7 @@ func (a *Area) Put(ctx context.Context, req change.Request, at store.ScratchPlac
 	var out *change.Outcome
 	err = a.contents.StoringContent(ctx, c, func() error {
 		return a.Update(ctx, func(tx store.Tx) (err error) {
-			out, err = a.putSideFile(tx, req, at, c)
+			out, err = a.putSideFile(tx, req, at, c, lives)
 			return err
 		})
 	})
@@ -207,7 +219,7 @@ func (a *Area) full(room int64) error {
 	}
 }
 
-func (a *Area) putSideFile(tx store.Tx, req change.Request, at store.ScratchPlace, c *contents.Content) (*change.Outcome, error) {
+func (a *Area) putSideFile(tx store.Tx, req change.Request, at store.ScratchPlace, c *contents.Content, lives time.Duration) (*change.Outcome, error) {
 	found, err := a.target(tx, req, at)
 	if err != nil {
 		return nil, err
@@ -215,7 +227,7 @@ func (a *Area) putSideFile(tx store.Tx, req change.Request, at store.ScratchPlac
 	s := &store.Scratch{
 		Author: req.By.ID, Place: at.Normal(), Kind: store.SideFile, MediaType: c.MediaType, Size: c.Size(), SHA256: c.Sum(),
 		InFile: c.InFile(), Content: c.Inline,
-		Created: req.Now, Modified: req.Now, Expires: req.Now.Add(lasts),
+		Created: req.Now, Modified: req.Now, Expires: req.Now.Add(lives),
 	}
 	if found != nil {
 		s.Created = found.Created
