@@ -46,7 +46,6 @@ type accountView struct {
 	Keys     bool // single keys are on
 	Sessions []sessionRow
 	Factor   bool // there is a second factor
-	Refused  *refusal
 }
 
 type sessionRow struct {
@@ -221,9 +220,6 @@ func drawAccount(x *visit) error {
 	for _, s := range x.Queries.Sessions(x.by, x.token) {
 		v.Sessions = append(v.Sessions, sessionRow{s.ID, browserOf(s.Agent), sessionFrom(&s), s.Created, s.LastUsed, s.Own})
 	}
-	if do := x.asked(); x.sent != nil && forms[do] == nil {
-		v.Refused = x.refused
-	}
 	h := head{Title: "Account", Nav: "account", Path: "/dav/Account", JSON: mePath, Narrow: true}
 	return x.draw("account.html", h, v)
 }
@@ -345,9 +341,13 @@ func setLook(x *visit) error {
 
 // endSession ends another session of the user, or this one.
 func endSession(x *visit) error {
-	id, err := strconv.ParseInt(x.r.PostForm.Get("session"), 10, 64)
-	if err != nil {
+	sent := x.r.PostForm.Get("session")
+	if sent == "" {
 		return missing("session")
+	}
+	id, err := strconv.ParseInt(sent, 10, 64)
+	if err != nil {
+		return errs.New(errs.BadParameter, "session is the number of one of your sessions, not %q.", sent)
 	}
 	if err := x.Sessions.EndSessionOf(x.r.Context(), x.by, id); err != nil {
 		return err

@@ -43,7 +43,6 @@ type adminView struct {
 	Add     string // address of the form that adds one, "" for none
 	AddText string
 	Ask     *asking
-	Refused *refusal
 	Holds   []holdRow
 	Figures []figure
 	Notes   []adminNote
@@ -69,12 +68,14 @@ type userRow struct {
 	Disabled bool   `json:"disabled"`
 	Deputy   *struct {
 		User string    `json:"user"`
+		From time.Time `json:"from"`
 		To   time.Time `json:"to"`
 	} `json:"deputy"`
 
 	Person Person   `json:"-"`
 	Teams  []string `json:"-"`
 	Menu   []anchor `json:"-"`
+	From   string   `json:"-"` // when the deputy begins, "" if that is past
 	To     string   `json:"-"` // when the deputy ends
 }
 
@@ -236,9 +237,6 @@ func (x *visit) adminDraw(v *adminView, below string) error {
 	add("Holds", "/admin/holds", many(len(holds)), hot(len(holds), " warm"))
 	add("Escalated", "/admin/escalated", many(escalated), hot(escalated, " hot"))
 	add("Audit log", "/admin/audit", "", "")
-	if x.asked() != "" && (v.Ask == nil || !x.sentTo(v.Ask.Do)) {
-		v.Refused = x.refused
-	}
 	h := head{Title: v.Title, Nav: "admin", Path: adminPath + below, JSON: adminPath + below}
 	if below != "" && !strings.HasSuffix(below, ".jsonl") {
 		h.JSON += "/.contents"
@@ -355,6 +353,9 @@ func drawUsers(x *visit) error {
 		}
 		if u.Deputy != nil {
 			u.To = x.Words.date(u.Deputy.To.Add(-time.Second)) // its last day
+			if u.Deputy.From.After(x.now) {
+				u.From = x.Words.date(u.Deputy.From)
+			}
 		}
 		u.Menu = []anchor{{Label: "Change…", Href: x.with("do", "user", "name", u.Name) + "#ask"}, {Label: "Delete…", Href: x.with("do", "user-delete", "name", u.Name) + "#ask"}}
 		if u.Factor {

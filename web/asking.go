@@ -84,15 +84,6 @@ func (a *asking) Unfolded() bool {
 	return slices.ContainsFunc(a.More, func(f *field) bool { return f.Value != "" || f.Fault != "" })
 }
 
-// untold returns the refusal of a form that the page does not show: one that is not for
-// the caller, or a button. Pages show it on top.
-func (x *visit) untold(shown *asking) *refusal {
-	if shown != nil && x.sentTo(shown.Do) {
-		return nil
-	}
-	return x.refused
-}
-
 func (x *visit) fillAsked(do string, f *field) {
 	f.ID = do + "-" + f.Name
 	if x.sentTo(do) {

@@ -91,7 +91,6 @@ func drawAttachments(x *visit) error {
 			Cancel: x.with("do", "", "name", ""), Hidden: []hidden{{"name", name}},
 		}, deleteAttachment)
 	}
-	v.Refused = x.untold(v.Ask)
 	h := head{Title: "Attachments", Nav: "documents", Path: "/attachfs/", JSON: "/attachfs/.contents"}
 	return x.draw("attachments.html", h, v)
 }

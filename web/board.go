@@ -33,7 +33,6 @@ type boardView struct {
 	Key         string
 	Ask         *asking
 	Elsewhere   []anchor // moves of the card that is asked about that ask more than its form
-	Refused     *refusal
 }
 
 // lane is a column of a board: the cases in a state.
@@ -108,7 +107,6 @@ func drawBoard(x *visit) error {
 			return err
 		}
 	}
-	v.Refused = x.untold(v.Ask)
 	at := boardFolder(r.Name)
 	return x.draw("board.html", head{Title: "Board: " + v.Title, Nav: "routes", Path: at, JSON: at + "/", Script: "board.js"}, v)
 }
@@ -209,6 +207,8 @@ func (x boardDrawing) askMove(v *boardView) error {
 		a.Fields = []*field{way, {Key: "comment", Name: "comment", Label: "Comment", Kind: "area", typ: "string"}}
 	} else if x.sent == nil && len(v.Elsewhere) == 0 {
 		return errs.New(errs.BadParameter, "Nothing that you may do leads the case %d to another state.", view.Case.ID)
+	} else {
+		return nil // the refusal says why, and has what was typed
 	}
 	v.Ask = x.asks(a, moveCard)
 	return nil
@@ -261,12 +261,26 @@ func moveCard(x *visit, v url.Values) (*act, error) {
 	if name == "" && to == "" {
 		return nil, missing("way")
 	}
-	if to == "" && comment == "" {
-		to = onlyWay(view, name)
-	}
 	from := cmp.Or(v.Get("from"), view.Case.Status) // as it was drawn
-	if from != view.Case.Status && to == view.Case.Status {
-		return &act{to: x.with("do", "", "case", ""), done: x.boardDrawing().movedCard(view)}, nil // it was sent twice
+	if from != view.Case.Status {
+		if err := x.boardDrawing().movedBefore(view, v); err != nil {
+			return nil, err
+		}
+		if comment == "" {
+			return &act{to: x.with("do", "", "case", ""), done: x.boardDrawing().movedCard(view)}, nil // it was sent twice
+		}
+	}
+	switch {
+	case to == "" && comment == "":
+		to = onlyWay(view, name)
+	case to != "" && comment != "": // a MOVE has no comment
+		if name == "" {
+			name = actionTo(view, to)
+		}
+		if name == "" && from == view.Case.Status {
+			return nil, fieldMissing("way", "A comment is that of an action. Choose which one: not exactly one leads there.")
+		}
+		to = ""
 	}
 	number := strconv.FormatInt(view.Case.ID, 10)
 	q := taskRequest(url.Values{"case": {number}, "action": {name}, "comment": {comment}}, nil)
@@ -279,6 +293,40 @@ func moveCard(x *visit, v url.Values) (*act, error) {
 		requests: []driveRequest{q}, to: x.with("do", "", "case", ""), done: x.boardDrawing().movedCard(view),
 		gone: errs.New(errs.ActionNotEnabled, "This cannot be done any more: %s is in %s now.", titleOf(view), stateTitle(view.Route, view.Case.Status)),
 	}, nil
+}
+
+// movedBefore refuses a move of a card that is elsewhere since the board was drawn, unless it
+// is the very move that was made: then the form was sent twice. A comment that was typed is
+// sent once more, which the key of the form makes harmless.
+func (x boardDrawing) movedBefore(view *engine.CaseView, v url.Values) error {
+	now := titleOf(view) + " is in " + stateTitle(view.Route, view.Case.Status) + " now."
+	last, _ := machine.Last(view.Case, view.Route)
+	if last == nil || last.By == "" {
+		return errs.New(errs.ActionNotEnabled, "%s Nothing was done.", now)
+	}
+	when := x.Words.Moment(last.At)
+	if !strings.EqualFold(last.By, x.Me()) {
+		return errs.New(errs.ActionNotEnabled, "%s was faster: %s. %s Nothing was done.", x.Queries.Person(last.By).Shown(), when, now)
+	}
+	mine := last.From == v.Get("from") && (v.Get("way") == "" || v.Get("way") == last.Action) && (v.Get("to") == "" || v.Get("to") == view.Case.Status)
+	if !mine || strings.TrimSpace(v.Get("comment")) != "" && v.Get("key") == "" {
+		return errs.New(errs.ActionNotEnabled, "You have moved it yourself: %s. %s Nothing more was done.", when, now)
+	}
+	return nil
+}
+
+// actionTo returns the action that leads to the state, "" if there is not exactly one.
+func actionTo(view *engine.CaseView, state string) (name string) {
+	for _, w := range waysOf(view) {
+		if !slices.Contains(w.To, state) {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = w.Action
+	}
+	return name
 }
 
 // onlyWay returns the state to which the action leads, if it is certain and no other

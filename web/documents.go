@@ -59,7 +59,6 @@ type documentsView struct {
 	Drive    string // what events name, to be live
 	Writable bool
 	Ask      *asking
-	Refused  *refusal // of what is not asked here
 	Upload   *uploadForm
 	Rows     []documentRow
 	Next     string
@@ -149,9 +148,6 @@ func drawDocuments(x *visit) error {
 		v.Upload = x.documentDrawing().uploadForm(path)
 	}
 	v.Ask = x.documentDrawing().askDocument(path, found)
-	if !x.sentTo("upload") || v.Upload == nil {
-		v.Refused = x.untold(v.Ask)
-	}
 	return x.draw("documents.html", h, v)
 }
 

@@ -82,7 +82,6 @@ func drawVersions(x *visit, folder engine.DocumentPath) error {
 			Cancel: x.with("do", "", "name", ""), Hidden: []hidden{{"name", x.about()}},
 		}, purgeVersion)
 	}
-	v.Refused = x.untold(v.Ask)
 	h := head{Title: "Old versions", Nav: "documents", Path: folder.String() + "/" + historyName, JSON: onDrive(at...) + "/.contents"}
 	return x.draw("documents.html", h, v)
 }

@@ -68,7 +68,7 @@ func (x *visit) keptForm(kind errs.Kind) *keptForm {
 			k.Fields = append(k.Fields, hidden{name, value})
 			length += len(name) + len(value)
 			switch name {
-			case "do", "key", "show", "case", "action", "etag", "from":
+			case "do", "key", "show", "case", "action", "etag", "match", "from":
 			default:
 				if strings.TrimSpace(value) != "" {
 					k.Texts = append(k.Texts, hidden{name, value})

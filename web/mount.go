@@ -88,7 +88,6 @@ type mountView struct {
 	Links    []device
 	Link     *asking
 	Ask      *asking
-	Refused  *refusal
 }
 
 // dav returns the address with another scheme and the user's name.
@@ -221,9 +220,6 @@ func drawMount(x *visit) error {
 			Do: x.asked(), Title: "Revoke " + label, Text: "What uses it is refused from then on.", Submit: "Revoke", Post: m.Here,
 			Cancel: m.Here, Hidden: []hidden{{"name", label}},
 		}, forms[x.asked()])
-	}
-	if x.sent != nil && !x.sentTo("device") && !x.sentTo("calendar") {
-		m.Refused = x.untold(m.Ask)
 	}
 	h := head{Title: "Mount the drive", Nav: "mount", Path: "/dav/Account/AppPasswords/", JSON: passwordsPath + ".contents"}
 	return x.draw("mount.html", h, m)

@@ -121,7 +121,6 @@ type routeView struct {
 	Page        string // address of this page
 	Edit        string // address of its editor, "" if the reader may not change it
 	Ask         *asking
-	Refused     *refusal
 	Scenario    *routeScenario // nil: there is none
 	Hooks       []routeHook
 	HookFolder  string // on the drive, "" for those who do not administer the route
@@ -196,7 +195,6 @@ func drawRoute(x *visit) error {
 			}
 		}
 	}
-	v.Refused = x.untold(v.Ask)
 	if o.Access.MayStart {
 		v.Start = v.Page + "/start"
 	}

@@ -15,14 +15,13 @@ func sandboxPages() []page {
 
 // sandboxView is what sandbox.html shows.
 type sandboxView struct {
-	At      time.Time // the clock
-	May     bool      // administrators move the clock
-	Set     *asking
-	Steps   []clockStep
-	Next    string // the earliest instant at which something is due, "" for none
-	NextAt  string
-	Coming  []comingEvent
-	Refused *refusal
+	At     time.Time // the clock
+	May    bool      // administrators move the clock
+	Set    *asking
+	Steps  []clockStep
+	Next   string // the earliest instant at which something is due, "" for none
+	NextAt string
+	Coming []comingEvent
 }
 
 type clockStep struct{ Title, Do, Value, Key string }
@@ -89,6 +88,5 @@ func drawSandbox(x *visit) error {
 			{Name: "set", Label: "Instant", Kind: "text", Needed: true, Value: x.Words.Typed(x.now.Truncate(time.Second)), Hint: "Never backwards. What is due on the way is done, in order."},
 		}}, moveClock("set"))
 	}
-	v.Refused = x.untold(v.Set)
 	return x.draw("sandbox.html", head{Title: "Sandbox", Nav: "sandbox", Path: "/clock", JSON: "/clock", Narrow: true}, v)
 }

@@ -21,7 +21,6 @@ type startView struct {
 	Name, Title string
 	Text        string
 	Ask         *asking
-	Refused     *refusal
 }
 
 // startPage is the page that starts a case, with a file or without one.
@@ -50,7 +49,6 @@ func drawStart(x *visit) error {
 		Do: "start", Title: "Start a case", Submit: "Start", Cancel: pageOfRoute(r.Name),
 		Post: pageOfRoute(r.Name) + "/start", Fields: x.startFields(r), More: moreStartFields(), File: x.inputFile(),
 	}, startCase)
-	v.Refused = x.untold(v.Ask)
 	return x.draw("start.html", head{Title: "Start: " + v.Title, Nav: "routes", Path: newCasePath}, v)
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
@@ -106,10 +107,28 @@ type head struct {
 
 // drawing is what a template gets.
 type drawing struct {
-	Frame *frame
-	Head  head
-	Page  any
-	X     *visit
+	Frame  *frame
+	Head   head
+	Page   any
+	X      *visit
+	Untold *refusal  // that no form of the page tells of
+	Kept   *keptForm // what was typed into its form
+}
+
+// tell adds the refusal to the frame if the page does not draw the form that was refused: it
+// is not for the caller, or no longer. Forms tell it in an element of their own.
+func (x *visit) tell(t *template.Template, d *drawing) error {
+	if x.refused == nil {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := t.ExecuteTemplate(&page, "main", d); err != nil {
+		return err
+	}
+	if !bytes.Contains(page.Bytes(), []byte(` id="refused"`)) {
+		d.Untold, d.Kept = x.refused, x.keptForm(x.refused.Kind)
+	}
+	return nil
 }
 
 // draw answers with a page, or with the part of it that the request asks for. Parts are
@@ -134,6 +153,9 @@ func (x *visit) draw(file string, h head, data any) error {
 	if !wantsPart {
 		if d.Frame, err = x.frame(h); err != nil {
 			return err
+		}
+		if err := x.tell(t, d); err != nil {
+			return errs.Wrap("draw "+file, err)
 		}
 	}
 	var body bytes.Buffer
@@ -193,7 +215,7 @@ func (x *visit) headers(caching string) {
 }
 
 // fail answers with an error. What needs a log-in leads to it, and back. A part is
-// answered by its status alone.
+// answered by its words alone.
 func (x *visit) fail(err error) {
 	e := x.explain(err)
 	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
@@ -210,10 +232,11 @@ func (x *visit) fail(err error) {
 	}
 	if x.query.Has("part") {
 		x.headers("")
-		_ = x.write(nil)
+		_ = x.write([]byte(`<p class="note bad" role="alert">` + template.HTMLEscapeString(e.Detail) + `</p>`))
 		return
 	}
 	x.keepSent()
+	x.refused = nil // the page is about the error alone
 	file, h := "error.html", head{Title: x.Title(e.Kind), Bare: x.by.ID == 0}
 	x.query.Del("part")
 	if failed := x.draw(file, h, x.errorView(e)); failed != nil {
@@ -255,12 +278,21 @@ func (x *visit) errorView(e *errs.Error) errorView {
 	if x.r.Method == http.MethodGet && x.status >= http.StatusInternalServerError {
 		v.Again = x.r.URL.RequestURI()
 	}
-	if e.Kind == errs.Unavailable || e.Kind == errs.TooMany {
-		if v.Retry, _ = e.Extra[errs.ExtraRetryAfter].(int); v.Retry == 0 {
-			v.Retry = 5
-		}
-	}
+	v.Retry = retryAfter(e)
 	return v
+}
+
+// retryAfter returns after how many seconds what was refused may work, 0 if that is not a
+// matter of time.
+func retryAfter(e *errs.Error) int {
+	if e.Kind != errs.Unavailable && e.Kind != errs.TooMany {
+		return 0
+	}
+	if seconds, _ := e.Extra[errs.ExtraRetryAfter].(int); seconds > 0 {
+		return seconds
+	}
+	const unknown = 5
+	return unknown
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
