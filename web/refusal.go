@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +62,37 @@ func readRefusal(a *driveAnswer) *refusal {
 	}
 	f.Kind = errs.Kind(f.Type[strings.LastIndexByte(f.Type, ':')+1:])
 	f.place()
+	return f
+}
+
+// refusalOfRequest reads why a request was refused. One that is to make something, and finds
+// that there is something of the name, has a condition that only programs know of.
+func refusalOfRequest(q *driveRequest, a *driveAnswer) *refusal {
+	f := readRefusal(a)
+	if f.Status != http.StatusPreconditionFailed {
+		return f
+	}
+	taken := ""
+	for _, h := range q.Header {
+		switch {
+		case h[0] == "If-None-Match" && h[1] == "*":
+			taken = cmp.Or(taken, q.Path)
+		case h[0] == "Destination":
+			taken = h[1]
+		}
+	}
+	if taken == "" {
+		return f
+	}
+	name, err := url.PathUnescape(path.Base(taken))
+	if err != nil {
+		return f
+	}
+	if end := path.Ext(name); end == ".json" || end == ".yaml" {
+		name = strings.TrimSuffix(name, end)
+	}
+	f.Kind, f.Title, f.Faults = errs.NameTaken, "The name is taken", nil
+	f.Detail = "The name " + name + " is taken. Choose another one."
 	return f
 }
 
@@ -119,6 +153,9 @@ func (f *refusal) Advice() string {
 	case http.StatusConflict:
 		return "Look at how it stands now before you send anything again."
 	case http.StatusPreconditionFailed:
+		if f.Kind == errs.NameTaken {
+			return ""
+		}
 		return "Somebody has changed it since it was shown: load the page in another tab and compare."
 	case http.StatusUnprocessableEntity:
 		if len(f.Faults) > 0 {

@@ -84,7 +84,7 @@ func (p *pages) perform(x *visit, g page) error {
 			return x.redraw(g, v, refusalOf(asProblem(a.gone)), a.gone)
 		}
 		if answer.status >= http.StatusBadRequest && !a.every {
-			return x.redraw(g, v, readRefusal(answer), nil)
+			return x.redraw(g, v, refusalOfRequest(&a.requests[i], answer), nil)
 		}
 		answers = append(answers, answer)
 	}
