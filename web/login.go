@@ -26,6 +26,8 @@ type loginView struct {
 	Stay     bool
 	Refuse   string // why it was refused, "": nothing was tried
 	Wait     int    // seconds until the next try, 0: none
+	Pause    bool   // a name or password was wrong: after some tries there is a pause
+	Busy     bool   // something else does not answer: that is no matter of tries
 	Host     string
 	Provider string // where people may log in, too, "" for nowhere
 	Out      string // the address at which they log out there
@@ -109,11 +111,7 @@ func drawLogin(x *visit) error {
 	}
 	by, err := whoLogsIn(x, &v)
 	if e := asProblem(err); err != nil && e != nil {
-		v.Refuse, x.status = e.Detail, x.Status(e.Kind)
-		if e.Kind == errs.TooMany {
-			v.Wait, _ = e.Extra[errs.ExtraRetryAfter].(int)
-			x.w.Header().Set("Retry-After", strconv.Itoa(v.Wait))
-		}
+		v.refuse(x, e)
 		return x.draw("login.html", head{Title: "Log in", Bare: true}, v)
 	}
 	if err != nil {
@@ -123,6 +121,15 @@ func drawLogin(x *visit) error {
 		return x.draw("login.html", head{Title: "Log in", Bare: true}, v)
 	}
 	return enter(x, by, &v)
+}
+
+// refuse says why nobody is logged in, and when it may work.
+func (v *loginView) refuse(x *visit, e *errs.Error) {
+	v.Refuse, x.status = e.Detail, x.Status(e.Kind)
+	v.Pause, v.Busy = e.Kind == errs.LogIn, e.Kind == errs.Unavailable
+	if v.Wait = retryAfter(e); v.Wait > 0 {
+		x.w.Header().Set("Retry-After", strconv.Itoa(v.Wait))
+	}
 }
 
 // whoLogsIn returns whom the form logs in. If the code of the second factor is wanted first,

@@ -163,8 +163,10 @@ func refuseSignOn(x *visit, err error) error {
 	if e.Err != nil {
 		x.Log.Warn().Err(e.Err).Msg("log-in at the provider: " + e.Detail)
 	}
-	x.status = x.Status(e.Kind)
-	return x.draw("login.html", head{Title: "Log in", Bare: true}, loginView{Host: x.r.Host, Refuse: e.Detail, Provider: x.SignOn.Host()})
+	v := loginView{Host: x.r.Host, Provider: x.SignOn.Host()}
+	v.refuse(x, e)
+	v.Pause = false // nothing was typed here
+	return x.draw("login.html", head{Title: "Log in", Bare: true}, v)
 }
 
 // signOnAddress leads to the provider and then on to next.
