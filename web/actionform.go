@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/engine"
@@ -250,6 +251,9 @@ func (x taskDrawing) movedOn(view *engine.CaseView) string {
 		}
 		if name != "" {
 			text = x.Queries.Person(name).Shown() + " was faster"
+			if strings.EqualFold(name, x.Me()) {
+				text = "You have done that already"
+			}
 			if at, err := time.Parse(time.RFC3339, x.refused.At); err == nil {
 				text += ": " + x.Words.Moment(at)
 			}

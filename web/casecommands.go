@@ -21,6 +21,7 @@ type caseCommand struct {
 	may                     func(d *engine.CaseDetail) bool
 	body                    func(w words, v url.Values) []member
 	done                    string
+	already                 string // what is said instead if the case is active; "": that is not looked at
 }
 
 func owns(d *engine.CaseDetail) bool { return (d.Starter || d.RouteAdmin) && d.Archived == 0 }
@@ -41,17 +42,17 @@ func caseCommands() []caseCommand {
 			},
 		},
 		{
-			do: "resume", title: "Resume", submit: "Resume", text: "It goes on where it was. Timers that are past run out at once.", done: "The case goes on.",
+			do: "resume", title: "Resume", submit: "Resume", text: "It goes on where it was. Timers that are past run out at once.", done: "The case goes on.", already: "The case goes on already: nothing was to be done.",
 			may:  func(d *engine.CaseDetail) bool { return owns(d) && d.Case.Life == machine.Suspended },
 			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
-			do: "reopen", title: "Reopen", submit: "Reopen", text: "It goes on where it was canceled.", done: "The case is open again.",
+			do: "reopen", title: "Reopen", submit: "Reopen", text: "It goes on where it was canceled.", done: "The case is open again.", already: "The case is open already: nothing was to be done.",
 			may:  func(d *engine.CaseDetail) bool { return administers(d) && d.Case.Life == machine.Canceled },
 			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
-			do: "restart", title: "Try to start again", submit: "Try again", text: "The server tries once more to start it.", done: "The server tries to start the case again.",
+			do: "restart", title: "Try to start again", submit: "Try again", text: "The server tries once more to start it.", done: "The server tries to start the case again.", already: "The case has started already: nothing was to be done.",
 			may:  func(d *engine.CaseDetail) bool { return administers(d) && d.Case.Life == machine.Failed },
 			body: func(words, url.Values) []member { return state("active") },
 		},
@@ -105,6 +106,11 @@ func caseForms() map[string]form {
 	}
 	for _, c := range caseCommands() {
 		out[c.do] = func(x *visit, v url.Values) (*act, error) {
+			if c.already != "" {
+				if active, err := x.caseDrawing().isActive(); err != nil || active {
+					return &act{done: said(c.already)}, err
+				}
+			}
 			return &act{
 				requests: []driveRequest{caseRequest(x.r.PathValue("id"), c.body(x.Words, v))},
 				done:     func([]*driveAnswer) notice { return notice{Text: c.done} },
@@ -112,6 +118,17 @@ func caseForms() map[string]form {
 		}
 	}
 	return out
+}
+
+// isActive reports whether the case of the page is active. Who may not see it is told so by
+// the drive.
+func (x caseDrawing) isActive() (bool, error) {
+	id, err := sentCase(url.Values{"case": {x.r.PathValue("id")}})
+	if err != nil {
+		return false, err
+	}
+	views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
+	return err == nil && len(views) == 1 && views[0].Case.Life == machine.Active, err
 }
 
 // ofThisCase has a form act on the case of the page alone.

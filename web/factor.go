@@ -81,6 +81,19 @@ func drawQR(text string) (*qrCode, error) {
 	return &qrCode{Size: size + 2*margin, Path: b.String()}, nil
 }
 
+// notFilledIn says what a form of the second factor lacks.
+func notFilledIn(do string, password, code bool) string {
+	switch {
+	case do == "set" && password && code:
+		return "Your password is needed, and the code that the device shows."
+	case do == "set" && password:
+		return "Your password is needed."
+	case do == "set":
+		return "The code that the device shows is needed."
+	}
+	return "A code is needed: one that the device shows, or a recovery code."
+}
+
 // changeFactor sets the second factor up, removes it, or makes new recovery codes: none is a
 // request to the drive, on which there are no codes.
 func changeFactor(x *visit) error {
@@ -89,15 +102,18 @@ func changeFactor(x *visit) error {
 	}
 	sent, ctx, v := x.r.PostForm, x.r.Context(), &factorView{}
 	var err error
-	switch sent.Get("do") {
-	case "set":
+	do := sent.Get("do")
+	switch {
+	case do == "set" && sent.Get("password") == "" || do != "" && strings.TrimSpace(sent.Get("code")) == "":
+		err = errs.New(errs.Invalid, "%s", notFilledIn(do, sent.Get("password") == "", strings.TrimSpace(sent.Get("code")) == ""))
+	case do == "set":
 		v.Codes, err = x.Factors.SetFactor(ctx, x.by, sent.Get("password"), sent.Get("secret"), sent.Get("code"))
-	case "remove":
+	case do == "remove":
 		if err = x.Prove(ctx, x.by, func() error { return x.Factors.RemoveFactor(ctx, x.by, sent.Get("code")) }); err == nil {
 			x.notices.put(x.token, notice{Text: "The second factor is removed."})
 			return x.redirect("/account")
 		}
-	case "codes":
+	case do == "codes":
 		err = x.Prove(ctx, x.by, func() (err error) { v.Codes, err = x.Factors.RenewRecovery(ctx, x.by, sent.Get("code")); return err })
 	default:
 		return missing("do")
@@ -110,6 +126,9 @@ func changeFactor(x *visit) error {
 		v.Refuse, x.status = e.Detail, x.Status(e.Kind)
 		if e.Kind == errs.LogIn { // the browser is logged in: it is not to ask for a password
 			x.status = http.StatusUnprocessableEntity
+			if do == "set" { // there is no name in this form
+				v.Refuse = "The password is wrong."
+			}
 		}
 		if len(e.Faults) > 0 {
 			v.Refuse = "The " + strings.TrimPrefix(e.Faults[0].Pointer, "/") + " " + e.Faults[0].Detail + "."

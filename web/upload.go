@@ -190,8 +190,10 @@ func putDocument(x *visit) error {
 		return err
 	}
 	x.headers("")
-	if kind := a.header.Get("Content-Type"); kind != "" {
-		x.w.Header().Set("Content-Type", kind)
+	for _, name := range []string{"Content-Type", "ETag", "Location", "Retry-After"} {
+		if value := a.header.Get(name); value != "" {
+			x.w.Header().Set(name, value)
+		}
 	}
 	x.w.WriteHeader(a.status)
 	_, _ = x.w.Write(a.body.Bytes())
