@@ -59,9 +59,9 @@ func (p ServerPart) subject() *notice.Server {
 	case ServerAudit:
 		return &notice.Server{Name: string(p), Title: "the audit log", Hint: "Somebody or something has changed it after it was written. flowdrive audit verify says the same; a backup has it as it was. Look who can write to the database, and at the disk.", Over: "The whole audit log is as it was written"}
 	case ServerBackup:
-		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand.", Over: "A backup has been made, and is complete"}
+		return &notice.Server{Name: string(p), Title: "the automatic backup", Hint: "The log of the server says more. flowdrive backup makes one by hand.", Over: "A backup has been made and is complete, or the settings ask for none any more"}
 	case ServerCertificate:
-		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more.", Over: "All names have a certificate that is valid and is not about to end"}
+		return &notice.Server{Name: string(p), Title: "the server's certificate", Hint: "Browsers and mounts refuse the server without a valid one. docs/operate/tls.md says how to get one. The log says more.", Over: "All names have a certificate that is valid and is not about to end, or the settings name none any more"}
 	case ServerClock:
 		return &notice.Server{Name: string(p), Title: "the clock of the machine", Hint: "Nothing fires twice, so that a schedule entry that has fired at a later time waits for that. If the clock was wrong before and is right now, flowdrive schedule trigger starts a job that cannot wait, and an entry that is stored under a new name is planned from now on. Look at the synchronisation of the clock.", Over: "The clock is as late again as it was"}
 	case ServerContents:
@@ -71,7 +71,7 @@ func (p ServerPart) subject() *notice.Server {
 	case ServerDisk:
 		return &notice.Server{Name: string(p), Title: "the disk", Hint: "Things can be read, and deleted if it is only full. Make room on the file system of the data folder, or mount it so that it can be written; the server goes on by itself then. One that an error of the disk has made read-only has to be checked first (fsck): stop the server for that.", Over: "The server can store again"}
 	case ServerHeartbeat:
-		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true.", Over: "The service has taken a sign of life of the server"}
+		return &notice.Server{Name: string(p), Title: "the server's signs of life", Hint: "The server works; look at the setting heartbeat-url and at the service that waits there. It tells you that the server is down, which is not true.", Over: "The service has taken a sign of life of the server, or the settings name none any more"}
 	case ServerRoutes:
 		return &notice.Server{Name: string(p), Title: "settings that routes need", Hint: "A case fails when it comes to such a step. Put what is missing back into the settings and restart the server, or store the routes without it. Status/late.txt has a line for each.", Over: "The settings have what the routes name"}
 	case ServerSettings:

@@ -69,10 +69,12 @@ func (a *app) watchDirectory() *answerWatch {
 	return a.newAnswerWatch(engine.ServerDirectory, "directory: it", ask, signon.Why)
 }
 
+// isSet reports whether the settings have the part.
+func (w *answerWatch) isSet() bool { return w.ask != nil }
+
 // run asks until ctx ends.
 func (w *answerWatch) run(ctx context.Context) error {
-	if w.ask == nil {
-		w.note(w.part, "") // people may have been told before it was taken out of the settings
+	if !w.isSet() {
 		return nil
 	}
 	return regularly(ctx, answerAsked, w.look)

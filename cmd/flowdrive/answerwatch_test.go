@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine"
+	"flowdrive/server"
 )
 
 // TestStoreOfContentsIsAway: administrators are told once of a store that does not
@@ -62,11 +63,34 @@ func TestStoreOfContentsIsAway(t *testing.T) {
 	if n := strings.Count(log.String(), "connection refused"); n != 1 {
 		t.Errorf("why is said %d times:\n%s", n, log.String())
 	}
-	noted, w.ask = nil, nil
-	if err := w.run(t.Context()); err != nil {
-		t.Fatal(err)
+}
+
+// TestSettingsTakenAway: nobody is told each day for ever of what is not in the settings any
+// more. What is in them is not forgotten.
+func TestSettingsTakenAway(t *testing.T) {
+	t.Parallel()
+	set, unset := &answerWatch{ask: func(context.Context) error { return nil }}, &answerWatch{}
+	noted := func(a *app) (parts []engine.ServerPart) {
+		a.told = newServerWatch(zerolog.Nop())
+		a.forgetUnset()
+		for len(a.told.parts) > 0 {
+			p := <-a.told.parts
+			if p.text != "" {
+				t.Errorf("%s: %s", p.of, p.text)
+			}
+			parts = append(parts, p.of)
+		}
+		return parts
 	}
-	if diff := cmp.Diff([]string{"contents-store: "}, noted); diff != "" {
-		t.Errorf("if the settings have it no more (-want +got): %s", diff)
+	none := &app{}
+	none.answers.store, none.answers.provider, none.answers.directory = unset, unset, unset
+	want := []engine.ServerPart{engine.ServerBackup, engine.ServerHeartbeat, engine.ServerCertificate, engine.ServerStore, engine.ServerSignOn, engine.ServerDirectory}
+	if diff := cmp.Diff(want, noted(none)); diff != "" {
+		t.Errorf("without settings (-want +got): %s", diff)
+	}
+	all := &app{backups: &backups{}, heart: &heartbeat{}, certificate: &server.Certificate{}}
+	all.answers.store, all.answers.provider, all.answers.directory = set, set, set
+	if got := noted(all); len(got) > 0 {
+		t.Errorf("with settings: %v", got)
 	}
 }

@@ -366,6 +366,7 @@ func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- 
 	inner := newGroup()
 	stopSweeper := func() {}
 	if !a.settings.offline {
+		a.forgetUnset()
 		parts := []func(context.Context) error{a.live, a.engine.Run, a.disk.run, a.backups.run, a.heart.run, a.answers.store.run, a.answers.provider.run, a.answers.directory.run, a.newClockWatch().run, a.watch, a.told.run, a.verifyAudit, a.followCertificate}
 		if a.acme != nil {
 			parts = append(parts, a.acme.Run)

@@ -95,6 +95,22 @@ func (w *serverWatch) say(ctx context.Context, p part) error {
 	return err
 }
 
+// forgetUnset notes of what the settings do not ask for that nothing is wrong with it: what was
+// wrong before it was taken out of them would be told of each day for ever.
+func (a *app) forgetUnset() {
+	for _, one := range []struct {
+		of    engine.ServerPart
+		unset bool
+	}{
+		{engine.ServerBackup, a.backups == nil}, {engine.ServerHeartbeat, a.heart == nil}, {engine.ServerCertificate, a.certificate == nil && a.acme == nil},
+		{engine.ServerStore, !a.answers.store.isSet()}, {engine.ServerSignOn, !a.answers.provider.isSet()}, {engine.ServerDirectory, !a.answers.directory.isSet()},
+	} {
+		if one.unset {
+			a.told.note(one.of, "")
+		}
+	}
+}
+
 // serverState returns how the server is, for Admin/Status.json.
 func (a *app) serverState() func() engine.ServerState {
 	instant := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
