@@ -33,13 +33,13 @@ func TestFourEyesLeaveNobody(t *testing.T) {
 	since()
 	warned := func(when string, want bool) {
 		t.Helper()
-		if text := sam.caseForm(id).get("warnings"); strings.Contains(text, "Nobody can do it: Check it (not by ann, for what they have performed before)") != want {
+		if text := sam.caseForm(id).get("warnings"); strings.Contains(text, "Nobody can do it: Check it (ann has done an earlier step, and may not do this one)") != want {
 			t.Errorf("%s: warnings %s", when, text)
 		}
 	}
 	w.as("ann").mustPerform(id, "make")
 	warned("at first", true)
-	const nobody, somebody = "sam@example.org: Nobody can do it: Check it", "sam@example.org: Somebody can do it: Check it"
+	const nobody, somebody = "sam@example.org: Nobody can do it: Check it", "sam@example.org: Somebody can do it: Check it (One)"
 	told := func(when, want string) {
 		t.Helper()
 		if list := since(); !strings.Contains(strings.Join(list, "\n"), want) {

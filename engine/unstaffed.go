@@ -75,7 +75,11 @@ func (u *unstaffed) text() string {
 		text += fmt.Sprintf(" (it needs %d)", u.Need)
 	}
 	if len(u.Barred) > 0 {
-		text += fmt.Sprintf(" (not by %s, for what they have performed before)", strings.Join(u.Barred, ", "))
+		has := "has"
+		if len(u.Barred) > 1 {
+			has = "have"
+		}
+		text += fmt.Sprintf(" (%s %s done an earlier step, and may not do this one)", firstOf(u.Barred), has)
 	}
 	if len(u.disabled) > 0 {
 		verb := "is"

@@ -109,7 +109,7 @@ func (t *Trouble) over(title string) string {
 	case t.What == WhatOverdue:
 		return "No longer " + lowerFirst(titled(t.Word, title))
 	case t.What == WhatUnstaffed:
-		word := strings.Replace(withoutDisabled(t.Word), "Nobody", "Somebody", 1)
+		word := strings.Replace(withoutReasons(t.Word), "Nobody", "Somebody", 1)
 		if t.isQuorum() {
 			word, _, _ = strings.Cut(strings.Replace(word, "cannot", "can", 1), " (it needs ")
 		}
@@ -130,12 +130,13 @@ func (t *Trouble) over(title string) string {
 	return "Mended: " + title
 }
 
-// withoutDisabled returns the word of WhatUnstaffed without the users who are disabled: that
-// is a reason only as long as it is wrong.
-func withoutDisabled(word string) string {
-	at := strings.LastIndex(word, " (")
-	if at >= 0 && (strings.HasSuffix(word, " is disabled)") || strings.HasSuffix(word, " are disabled)")) {
-		return word[:at]
+// withoutReasons returns the word of WhatUnstaffed without the users who are disabled or may not
+// do it: these are reasons only as long as it is wrong.
+func withoutReasons(word string) string {
+	for _, reason := range []string{" is disabled)", " are disabled)", ", and may not do this one)"} {
+		if at := strings.LastIndex(word, " ("); at >= 0 && strings.HasSuffix(word, reason) {
+			word = word[:at]
+		}
 	}
 	return word
 }
