@@ -83,6 +83,9 @@ func (e *Archive) retire(tx store.Tx, id int64, now time.Time) error {
 	case h.route.Compiled.Then == route.ThenDelete:
 		return e.deleteTree(tx, h.core, now)
 	}
+	if err := e.decider.endArchived(tx, h, "", now); err != nil {
+		return err
+	}
 	return e.decider.archive(tx, h.core, row.Named, now)
 }
 
@@ -113,11 +116,14 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 		return err
 	}
 	for i := range children {
-		c, err := e.caseOf(tx, children[i].Marking)
+		h, err := e.decider.loadRow(tx, identity.Principal{}, &children[i], nil)
 		if err != nil {
-			return errs.Wrap(fmt.Sprintf("read case %d", children[i].ID), err)
+			return err
 		}
-		if err := e.decider.archive(tx, c, children[i].Named, now); err != nil {
+		if err := e.decider.endArchived(tx, h, "", now); err != nil {
+			return err
+		}
+		if err := e.decider.archive(tx, h.core, children[i].Named, now); err != nil {
 			return err
 		}
 	}
@@ -137,6 +143,9 @@ func (e *decider) archiveEnded(tx store.Tx, req Request, h *loadedCase) error {
 		return change.ErrStale
 	}
 	if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
+		return err
+	}
+	if err := e.endArchived(tx, h, string(req.By.Name), req.Now); err != nil {
 		return err
 	}
 	return e.archive(tx, h.core, h.row.Named, req.Now)

@@ -35,6 +35,7 @@ type notifier struct {
 	earlierMended  []*earlier       // what had failed in earlier cases of the same schedule entry
 	posted         int
 	at             time.Time // zero: when the case was changed
+	by             string    // who has brought it about, "" for those whom the log of the change names
 }
 
 // now returns when people are told.

@@ -55,6 +55,8 @@ const (
 	troubleFiring  = "firing"
 	troubleDelay   = "delay "
 	troubleHandler = "handler "
+
+	everyTrouble = "" // of what is over with the case itself: whatever is wrong with it
 )
 
 // againAt returns when people are told again of what they are told of now: a day later,
@@ -109,64 +111,6 @@ func isLate(c *machine.Case, name string) bool {
 	return slices.ContainsFunc(machine.LateDeliveries(c), func(o *machine.Outgoing) bool { return o.Name() == name })
 }
 
-// over returns how each of what was wrong with a case before its change, and is not
-// any more, is over, by its name; all says that nothing is wrong with it any more, by
-// whatever name.
-func (c *caseChange) over() (over map[string]notice.End, all bool) {
-	if c.was == nil {
-		return nil, false
-	}
-	if c.after.Life == machine.Canceled && c.was.Life != machine.Canceled {
-		return nil, true
-	}
-	over = map[string]notice.End{}
-	for i := range c.mended {
-		if f := &c.mended[i]; f.Handler != "" {
-			over[troubleHandler+f.Handler] = endOf(f.Over)
-		} else if f.Name != "" { // a case that is to start again has not started yet
-			over[troubleFailure+f.Name] = endOf(f.Over)
-		}
-	}
-	if c.was.Life == machine.Queued && c.was.LogSeq > 1 && c.after.Life != machine.Queued && c.after.Life != machine.Failed {
-		over[troubleFailure] = notice.EndMended
-	}
-	for _, o := range machine.LateDeliveries(c.was) {
-		if !isLate(c.after, o.Name()) {
-			over[troubleDelay+o.Name()] = notice.EndMended
-		}
-	}
-	if c.after.ScheduleUUID != "" && c.after.Life.Ended() && !c.was.Life.Ended() {
-		over[troubleSlow] = notice.EndMended
-	}
-	if isLeftSuspended(c.was) && !isLeftSuspended(c.after) {
-		over[troubleSuspended] = notice.EndMended
-	}
-	after := machine.OverdueTimers(c.after, c.route)
-	for _, o := range machine.OverdueTimers(c.was, c.route) {
-		if !hasOverdue(after, o.Name) {
-			over[troubleTimer+o.Name] = notice.EndMended
-		}
-	}
-	for _, name := range c.staffedSince() {
-		over[name] = notice.EndMended
-	}
-	c.evaluatedSince(over)
-	return over, false
-}
-
-func endOf(over machine.FailureEnd) notice.End {
-	switch over {
-	case machine.FailureGivenUp:
-		return notice.EndGivenUp
-	case machine.FailurePassed:
-		return notice.EndPassed
-	case machine.FailureGone:
-		return notice.EndGone
-	case machine.FailureMended:
-	}
-	return notice.EndMended
-}
-
 func hasOverdue(list []machine.Overdue, name string) bool {
 	return slices.ContainsFunc(list, func(o machine.Overdue) bool { return o.Name == name })
 }
@@ -175,9 +119,8 @@ func hasOverdue(list []machine.Overdue, name string) bool {
 // and of what was mended.
 func (t *notifier) noteTroubles() error {
 	c := t.change
-	over, all := c.over()
-	if all || len(over) > 0 {
-		if err := t.endTroubles(over, all); err != nil {
+	if over := c.over(); len(over) > 0 {
+		if err := t.endTroubles(over); err != nil {
 			return err
 		}
 	}
@@ -339,81 +282,23 @@ func (e *decider) addTrouble(tx store.Tx, row *store.Trouble) (known bool, err e
 	return false, err
 }
 
-// endTroubles forgets what is mended, and adds the notices of it: all that is wrong
-// with the case, or what has one of those names.
-func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
-	rows, err := t.tx.Troubles().OfCase(t.change.row.ID)
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		end, is := over[rows[i].Name]
-		if !all && !is {
-			continue
-		}
-		if all {
-			end = notice.EndCanceled
-		}
-		told, err := readTrouble(&rows[i])
-		if err != nil {
-			return err
-		}
-		if end == notice.EndGone {
-			if err := t.goneTrouble(&rows[i], told); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
-			return err
-		}
-		if told.untold() || told.What == notice.WhatSlow && t.change.failsInstead() {
-			continue
-		}
-		if told.What == notice.WhatDelayed && t.hasFailed(strings.TrimPrefix(rows[i].Name, troubleDelay)) {
-			continue // that is told
-		}
-		if told.What == notice.WhatOverdue && machine.IsOverdue(t.change.after, t.change.route, told.Task) {
-			continue // that it was not accepted in time is over because it is not done in time either
-		}
-		n := t.about(told, notice.KindMended, t.change.after.Modified)
-		n.Trouble.Over = end
-		if actors := t.change.actors(); len(actors) > 0 {
-			n.Trouble.By = t.userName(actors[0])
-		}
-		if n.Trouble.Others, err = t.othersFailed(told.What); err != nil {
-			return err
-		}
-		if n.People, err = t.toldOf(told); err != nil {
-			return err
-		}
-		n.People = slices.DeleteFunc(n.People, func(p notice.Person) bool { return t.knows(&p, n.Trouble) })
-		if at := slices.IndexFunc(t.notices, t.saysMore); at >= 0 {
-			n.Better, t.notices[at].Over = t.notices[at], append(t.notices[at].Over, n.Trouble)
-		}
-		t.notices = append(t.notices, n)
-	}
-	return nil
-}
-
-// goneTrouble notes that the case does not warn of a handler any more that has not run
-// since. It is known until people would be told again: they are not told at once if it
-// fails again before.
-func (t *notifier) goneTrouble(row *store.Trouble, told *trouble) error {
-	told.Gone = true
-	row.Data = document.Line(told)
-	return t.tx.Write().Troubles().Update(row)
-}
-
 // hasFailed reports whether the delivery of that name has failed for good.
 func (t *notifier) hasFailed(name string) bool {
 	return slices.ContainsFunc(t.change.after.AllUndone(), func(u *machine.Undone) bool { return u.Name == name })
 }
 
-// actors returns the people whose doing the event is, each once.
-func (c *caseChange) actors() (names []string) {
-	for i := range c.log {
-		if by := c.log[i].Actor; by != nil && *by != machine.ActorTimer && !slices.Contains(names, *by) {
+// actors returns the people whose doing the event is, each once. The init action of a case
+// that is started again, or later, is by its starter, and not the starter's doing.
+func (t *notifier) actors() (names []string) {
+	if t.by != "" {
+		return []string{t.by}
+	}
+	log := t.change.log
+	for i := range log {
+		if init := log[i].Trigger; init != nil && *init == machine.ByInit && t.change.was != nil {
+			continue
+		}
+		if by := log[i].Actor; by != nil && *by != machine.ActorTimer && !slices.Contains(names, *by) {
 			names = append(names, *by)
 		}
 	}
@@ -423,7 +308,7 @@ func (c *caseChange) actors() (names []string) {
 // knows reports whether a person knows by the event itself that something is over:
 // they did it, or are told of the event anyway. That notice says it then.
 func (t *notifier) knows(p *notice.Person, over *notice.Trouble) bool {
-	if slices.ContainsFunc(t.change.actors(), func(by string) bool { return identity.Fold(by) == identity.Fold(string(p.Name)) }) {
+	if slices.ContainsFunc(t.actors(), func(by string) bool { return identity.Fold(by) == identity.Fold(string(p.Name)) }) {
 		return true
 	}
 	for _, n := range t.notices {
