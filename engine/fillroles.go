@@ -34,6 +34,7 @@ func (e *base) PartyMade(ctx context.Context, req change.Request, p *store.Party
 	if err != nil {
 		return err
 	}
+	defer e.sendCrowd(ctx, req)
 	return inParts(ctx, e.Store, ids, f.fill)
 }
 
@@ -67,5 +68,6 @@ func (e filling) fill(tx store.Tx, row *store.Case, spent *uint64) error {
 	if err != nil || change.after.Revision == change.base {
 		return err
 	}
+	change.crowd = true
 	return e.writeAll(tx, change)
 }

@@ -15,7 +15,8 @@ import (
 // waitingMail is a mail as it is kept.
 type waitingMail struct {
 	machine.Mail
-	Surplus bool `json:"surplus,omitempty"` // it is more than its recipient gets in an hour
+	Surplus bool        `json:"surplus,omitempty"` // it is more than its recipient gets in an hour
+	Crowd   notice.Kind `json:"crowd,omitempty"`   // it goes in one with the others of that kind and event
 }
 
 // mail sends a person the mail of a notice, or keeps it for the hour at which the
@@ -32,7 +33,11 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 		return nil
 	}
 	mail := n.Mail(p)
-	if wish.At.IsZero() && n.Trouble != nil && n.Trouble.Again && post.hold == nil {
+	kept := waitingMail{Mail: *mail}
+	if n.Crowd {
+		kept.Crowd = n.Kind
+	}
+	if wish.At.IsZero() && n.Trouble != nil && (n.Trouble.Again || n.Crowd) && post.hold == nil {
 		wish.At, wish.Digest = n.Time, true
 		if post.note != nil {
 			if err := post.note(&machine.Request{Mail: mail}); err != nil {
@@ -40,29 +45,32 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 			}
 		}
 	}
-	surplus := false
 	if wish.At.IsZero() && post.hold == nil {
 		var before int64
 		wish.At, before = e.noticed.count(tx, party.ID, e.limits.Notices, n.Time)
-		surplus = !wish.At.IsZero()
+		kept.Surplus = !wish.At.IsZero()
 		switch {
 		case before > mostHeldInHour:
 			return nil // the mail has said that there are more
 		case before == mostHeldInHour:
 			mail = notice.NotListed(p, e.links)
+			kept.Mail = *mail
 		}
 	}
 	if wish.At.IsZero() {
 		return post.send(&machine.Request{Mail: mail})
 	}
-	if surplus && post.note != nil {
+	if kept.Surplus && post.note != nil {
 		if err := post.note(&machine.Request{Mail: mail}); err != nil {
 			return err
 		}
 	}
-	held := &store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest || surplus, Created: n.Time, Mail: document.Line(waitingMail{*mail, surplus})}
+	held := &store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest || kept.Surplus, Created: n.Time, Mail: document.Line(kept)}
 	if post.hold != nil {
 		return post.hold(held, mail)
+	}
+	if n.Crowd { // it is sent when all of them are there, which are stored in several units
+		return tx.Write().Outbox().HeldMails().Insert(held)
 	}
 	return e.sweeper.hold(tx, held)
 }
@@ -103,17 +111,21 @@ func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 
 // heldMails returns what a user is sent: the mails as they were written, except that
 // those for the digest go in one, and so do those that are more than the user gets in an
-// hour.
+// hour, and those of one event that concerns many cases.
 func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, most int64) (out []*machine.Mail, err error) {
 	var digest, wrong, more []notice.Digested
+	crowds := map[notice.Kind][]notice.Digested{}
 	for i := range held {
 		kept := new(waitingMail)
 		if err := json.Unmarshal(held[i].Mail, kept); err != nil {
 			return nil, errs.Wrap("read a mail that waited", err)
 		}
 		mail := &kept.Mail
+		atOnce := held[i].Due.Equal(held[i].Created)
 		switch {
-		case held[i].Digest && held[i].Due.Equal(held[i].Created): // it waited for others of the same instant
+		case kept.Crowd != "" && (atOnce || !held[i].Digest):
+			crowds[kept.Crowd] = append(crowds[kept.Crowd], notice.Digested{Time: held[i].Created, Mail: mail})
+		case held[i].Digest && atOnce: // it waited for others of the same instant
 			wrong = append(wrong, notice.Digested{Time: held[i].Created, Mail: mail})
 		case kept.Surplus || !held[i].Digest && int64(len(out)) >= most:
 			more = append(more, notice.Digested{Time: held[i].Created, Mail: mail})
@@ -123,18 +135,24 @@ func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, m
 			out = append(out, mail)
 		}
 	}
+	person := &notice.Person{Name: party.Name, Zone: zone}
+	for _, kind := range notice.Kinds() {
+		if of := crowds[kind]; len(of) > 0 {
+			out = append(out, notice.Crowd(kind, of, person))
+		}
+	}
 	switch len(wrong) {
 	case 0:
 	case 1:
 		out = append(out, wrong[0].Mail)
 	default:
-		out = append(out, notice.StillWrong(wrong, &notice.Person{Name: party.Name, Zone: zone}))
+		out = append(out, notice.StillWrong(wrong, person))
 	}
 	if len(digest) > 0 {
-		out = append(out, notice.Digest(digest, &notice.Person{Name: party.Name, Zone: zone}))
+		out = append(out, notice.Digest(digest, person))
 	}
 	if len(more) > 0 {
-		out = append(out, notice.TooMany(more, &notice.Person{Name: party.Name, Zone: zone}, most))
+		out = append(out, notice.TooMany(more, person, most))
 	}
 	return out, nil
 }

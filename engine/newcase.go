@@ -51,6 +51,7 @@ type caseChange struct {
 	after     *machine.Case
 	route     *route.Route // of the case afterwards
 	row       store.Case
+	crowd     bool  // one of many that follow a change of a user or team
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []machine.LogEntry
 	messages  []*store.Message

@@ -38,12 +38,20 @@ func (e *base) StaffChanged(ctx context.Context, req change.Request, changed []i
 		return err
 	}
 	req.If = nil
+	defer e.sendCrowd(ctx, req)
 	for some := range slices.Chunk(ids, maxRestaffed) {
 		if err := e.Store.Update(ctx, func(tx store.Tx) error { return d.restaff(tx, req, some) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sendCrowd has the mails sent that were kept until all cases have followed a change of a
+// user or team.
+func (e *base) sendCrowd(ctx context.Context, req change.Request) {
+	e.sweeper.note(req.Now)
+	e.runDueNow(ctx)
 }
 
 // withTeams returns the parties and all teams that they are in.
@@ -110,7 +118,7 @@ func (e *decider) restaffed(r store.Reader, req change.Request, row *store.Case)
 	if e.warnUnstaffed(after, h.route.Compiled); slices.Equal(h.core.Warnings, after.Warnings) {
 		return nil, nil
 	}
-	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: row.Revision}
+	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: row.Revision, crowd: true}
 	e.render(c, h.route.Compiled)
 	return c, nil
 }

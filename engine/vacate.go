@@ -98,5 +98,6 @@ func (e vacating) vacate(tx store.Tx, row *store.Case, spent *uint64) error {
 	if change.after.Revision == change.base {
 		return nil // that nobody is left who can do a task is judged by StaffChanged
 	}
+	change.crowd = true
 	return e.writeAll(tx, change)
 }

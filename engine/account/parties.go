@@ -156,7 +156,7 @@ func (e *Accounts) tellCases(ctx context.Context, req change.Request, c *Change)
 		return e.ties.PartyMade(ctx, req, p)
 	}
 	old := c.Old
-	if !c.Changed || old.Disabled == p.Disabled && old.Admin == p.Admin && slices.Equal(old.Members, p.Members) && slices.Equal(old.Admins, p.Admins) {
+	if !p.Disabled && (!c.Changed || old.Disabled == p.Disabled && old.Admin == p.Admin && slices.Equal(old.Members, p.Members) && slices.Equal(old.Admins, p.Admins)) {
 		return nil
 	}
 	return e.ties.StaffChanged(ctx, req, []identity.ID{p.ID})

@@ -32,6 +32,19 @@ func StillWrong(mails []Digested, p *Person) *machine.Mail {
 	return together(mails, p, count, count+":")
 }
 
+// Crowd returns one mail of several that tell a person what one event has done to the tasks
+// of as many cases, of that kind. It has no addresses unless there is one of them.
+func Crowd(kind Kind, mails []Digested, p *Person) *machine.Mail {
+	if len(mails) == 1 {
+		return mails[0].Mail
+	}
+	count := fmt.Sprintf("%d tasks cannot be done", len(mails))
+	if kind == KindMended {
+		count = fmt.Sprintf("%d tasks are no longer without those who can do them", len(mails))
+	}
+	return together(mails, p, count, count+":")
+}
+
 // TooMany returns one mail of several that are more than a person gets by themselves in an
 // hour. It has no addresses.
 func TooMany(mails []Digested, p *Person, most int64) *machine.Mail {

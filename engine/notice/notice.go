@@ -104,6 +104,8 @@ type Notice struct {
 	// Better is a notice of the same event that says the same and more: who is told that
 	// is not told this. It may be nil.
 	Better *Notice
+	// Crowd says that it is one of many notices of one event, which go in one mail.
+	Crowd bool
 	// Over is what is over with what this notice tells, for services. Of a person it is
 	// what they were told of.
 	Over   []*Trouble
