@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,9 @@ func TestClockWatch(t *testing.T) {
 	start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	var now time.Time
 	var noted []string
-	w := &clockWatch{now: func() time.Time { return now }, log: zerolog.Nop(), note: func(part engine.ServerPart, text string) { noted = append(noted, string(part)+": "+text) }}
+	var log strings.Builder
+	var passed time.Duration
+	w := &clockWatch{now: func() time.Time { return now }, passed: func() time.Duration { return passed }, log: zerolog.New(&log), note: func(part engine.ServerPart, text string) { noted = append(noted, string(part)+": "+text) }}
 	const back = "clock: it went back from 2026-03-02T09:00:00Z to 2026-03-02T08:01:00Z; schedule entries that fired in between fire again after that"
 	for _, step := range []struct {
 		at   time.Duration
@@ -36,5 +39,17 @@ func TestClockWatch(t *testing.T) {
 		if w.look(); !slices.Equal(noted, step.want) {
 			t.Errorf("at %v administrators are told %q; want %q", step.at, noted, step.want)
 		}
+		passed += 10 * time.Second
+	}
+	// The clock has jumped ahead by an hour in the second look and in the last one, and by a
+	// minute in between.
+	if n := strings.Count(log.String(), "jumped ahead"); n != 2 {
+		t.Errorf("it is said %d times that it has jumped ahead: %s", n, &log)
+	}
+	log.Reset()
+	now = now.Add(24*time.Hour + 10*time.Second)
+	w.look()
+	if !strings.Contains(log.String(), `"from":"2026-03-02T10:00:10Z","to":"2026-03-03T10:00:10Z"`) {
+		t.Errorf("ahead by a day: %s", &log)
 	}
 }
