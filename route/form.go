@@ -15,8 +15,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -431,14 +429,22 @@ func plain(v label.Value) any {
 
 // leaves turns the validator's errors that have no cause into faults.
 func leaves(e *jsonschema.ValidationError, pointer string, out *[]errs.Fault) {
-	for _, cause := range e.Causes {
-		leaves(cause, pointer, out)
-	}
 	at := pointer
 	for _, step := range e.InstanceLocation {
 		at = document.Pointer(at, step)
 	}
+	if k, is := e.ErrorKind.(*kind.PropertyNames); is { // its causes are about the name as if it were the value
+		*out = append(*out, errs.Fault{Pointer: document.Pointer(at, k.Property), Code: errs.CodeUnknownField, Detail: "is not a name that the form takes"})
+		return
+	}
+	for _, cause := range e.Causes {
+		leaves(cause, pointer, out)
+	}
 	switch k := e.ErrorKind.(type) {
+	case *kind.DependentRequired:
+		together(k.Prop, k.Missing, at, out)
+	case *kind.Dependency: // of earlier drafts
+		together(k.Prop, k.Missing, at, out)
 	case *kind.Required:
 		for _, key := range k.Missing {
 			*out = append(*out, errs.Fault{Pointer: document.Pointer(at, key), Code: errs.CodeRequired, Detail: "is required by the form"})
@@ -451,8 +457,14 @@ func leaves(e *jsonschema.ValidationError, pointer string, out *[]errs.Fault) {
 		*out = append(*out, errs.Fault{Pointer: at, Code: errs.CodeType, Detail: "must be " + explainWanted(k.Want)})
 	default:
 		if len(e.Causes) == 0 {
-			detail := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-			*out = append(*out, errs.Fault{Pointer: at, Code: errs.CodeRange, Detail: fmt.Sprintf("does not fit the form: %s", clipLong(detail))})
+			*out = append(*out, errs.Fault{Pointer: at, Code: errs.CodeRange, Detail: explainForm(e.ErrorKind)})
 		}
+	}
+}
+
+// together adds faults of what another XATTR needs beside it.
+func together(with string, missing []string, at string, out *[]errs.Fault) {
+	for _, key := range missing {
+		*out = append(*out, errs.Fault{Pointer: document.Pointer(at, key), Code: errs.CodeRequired, Detail: "is required together with " + clip(with)})
 	}
 }
