@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
@@ -37,8 +38,9 @@ type newCase struct {
 	at           time.Time // the instant that labels are about
 	zone         string    // of the dates that labels stand for
 	dryRun       bool
-	mayLack      bool // a required XATTR may be missing: the case is a draft then
-	waits        bool // for earlier cases of the entry to end
+	source       *document.Node // the document that asks for it, nil for none
+	mayLack      bool           // a required XATTR may be missing: the case is a draft then
+	waits        bool           // for earlier cases of the entry to end
 	startAt      time.Time
 	asked        bool         // by a person, who may have mistyped something
 	from         store.Reader // by which it is judged whether its children may start; nil: not at all

@@ -183,8 +183,6 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		if t.idle(h.core) {
 			return nil, t.unasked(root, req)
 		}
-	} else {
-		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
 	}
 	if failed && t.do != "retry" && t.do != "abort" {
 		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "This has failed. It can be tried again or given up by an administrator of the route: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
@@ -196,13 +194,14 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 	} else {
 		c, err = e.decider.decideOn(h, t.event(action, e.rights.Actor(req.By, h.admin)), req)
 	}
-	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
-		return nil, fe
+	if err == nil || errs.Is(err, errs.Invalid) { // faults come after the rights
+		err = toldAtOnce(faults.List(), err, node)
 	}
-	if err == nil {
-		c.warnings = append(c.warnings, unknownXattrs(h.route.Compiled, h.core.RouteName, t.newKeys(h.core.Xattrs))...)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	c.warnings = append(c.warnings, unknownXattrs(h.route.Compiled, h.core.RouteName, t.newKeys(h.core.Xattrs))...)
+	return c, nil
 }
 
 // taskGone says in the refusal of a condition what became of a task that is not there any

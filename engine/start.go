@@ -76,7 +76,7 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	}
 	change, err := createAsked(e.decider, req, *b, now)
 	if err != nil {
-		return nil, err
+		return nil, toldAtOnce(nil, err, b.source)
 	}
 	if err := warnHeld(r, req.By, change); err != nil {
 		return nil, err
@@ -141,23 +141,30 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 			refuseEmptyRoles(root.Get("roles"))
 		}
 	}
-	if err := faults.Err(); err != nil {
-		return nil, err
+	wrong := faults.List()
+	starter := e.directory().ByID(req.By.ID)
+	if len(wrong) > 0 && (used == nil || starter == nil || contextErr != nil) {
+		return nil, faults.Err()
 	}
 	if contextErr != nil {
 		return nil, contextErr
 	}
-	starter := e.directory().ByID(req.By.ID)
 	if starter == nil {
 		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
 	b := &newCase{
-		zone: e.zoneOf(req.By).String(),
+		zone: e.zoneOf(req.By).String(), source: node,
 		info: used, context: party, starter: *starter, title: s.title, priority: used.Compiled.Priority,
 		xattrs: s.xattrs, relations: s.relations, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
 	}
 	if s.hasPriority {
 		b.priority = int(s.priority)
+	}
+	if len(wrong) > 0 {
+		rest, rehearsal := *b, req
+		rest.dryRun, rest.asked, rehearsal.DryRun = true, true, true // nothing of it stays, and ids are not used up
+		_, err := e.decider.createCaseAs(rest, machine.Identity{ID: e.NewID(rehearsal), GUID: store.NewUUID().String()}, req.Now, false)
+		return nil, toldAtOnce(wrong, err, node)
 	}
 	return b, e.judgeRoles(req, b)
 }
@@ -286,8 +293,14 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	if edit.Relations, err = e.readLinks(r, req.By, root.Get("links"), h.core); err != nil {
 		return nil, err
 	}
-	if err := faults.Err(); err != nil {
-		return nil, err
+	if wrong := faults.List(); len(wrong) > 0 {
+		var more error
+		if other == nil && e.judgeEdit(req.By, h, edit) == nil {
+			rehearsal := req
+			rehearsal.DryRun = true // nothing of it stays, and ids are not used up
+			_, more = e.decideEdit(r, rehearsal, h, edit)
+		}
+		return nil, toldAtOnce(wrong, more, node)
 	}
 	if other != nil {
 		return nil, other
@@ -297,7 +310,7 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	}
 	change, err := e.decideEdit(r, req, h, edit)
 	if err != nil {
-		return nil, err
+		return nil, toldAtOnce(nil, err, node)
 	}
 	if edit.Xattrs != nil {
 		change.warnings = append(change.warnings, unknownXattrs(h.route.Compiled, h.core.RouteName, newKeys(*edit.Xattrs, h.core.Xattrs))...)
