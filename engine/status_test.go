@@ -208,6 +208,26 @@ func TestStatusPages(t *testing.T) {
 	same(t, "unchanged in spite of a commit", again.Modified.Equal(first.Modified) && again.TextETag == first.TextETag, true)
 }
 
+// TestOwnWithdrawIsNotOffered: the overview does not count what only takes a case back.
+func TestOwnWithdrawIsNotOffered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("leave", `
+access: {start: [everyone]}
+roles: {requester: {assign: [starter]}, head: {assign: ["team:ops"]}}
+states: {asked: {type: start}, granted: {type: complete}, withdrawn: {type: cancelled}}
+actions:
+  ask: {trigger: init}
+  grant: {in: [asked], role: head, to: granted}
+  withdraw: {in: [asked], type: cancel, role: requester, to: withdrawn}
+`)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "leave"}`)
+	same(t, "it is on the list", sam.work(engine.WorklistOffered, engine.Filter{}), fmt.Sprintf("%d.withdraw", id))
+	wantsLines(t, sam.statusPage(engine.StatusOverview), "offered to you            0")
+	wantsLines(t, w.as("bob").statusPage(engine.StatusOverview), "offered to you            1")
+}
+
 // TestStatusOfWhatFiresOnce: the date of an entry that fires once is told in the zone of who
 // looks, like the other times of its file, before and after it has fired.
 func TestStatusOfWhatFiresOnce(t *testing.T) {

@@ -131,7 +131,7 @@ func (l *statusLook) countTasks(ctx context.Context, o *status.Overview) error {
 	for _, c := range cases {
 		for i := range c.Tasks {
 			t := &c.Tasks[i]
-			if t.Lists&machine.OnOffered != 0 {
+			if t.Lists&machine.OnOffered != 0 && !t.Optional {
 				o.Offered++
 			}
 			if t.Lists&machine.OnAccepted != 0 {

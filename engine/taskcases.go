@@ -45,6 +45,14 @@ type CaseTask struct {
 	Roles   []string
 	Due     time.Time // the date by which it is to be done, else accepted; zero: none
 	Offered time.Time
+	// Optional says that it is only offered, without a date, and takes the case back: nobody
+	// waits for a starter to withdraw what they have asked for.
+	Optional bool
+}
+
+// Waits reports whether one of the tasks on the list is more than a way to take the case back.
+func (c *TaskCase) Waits(list Worklist) bool {
+	return slices.ContainsFunc(c.Tasks, func(t CaseTask) bool { return t.Lists&list.list() != 0 && !t.Optional })
 }
 
 // IsOn reports whether the case is on the list.
@@ -257,7 +265,11 @@ func caseTaskOf(c *machine.Case, r *route.Route, task machine.Task) CaseTask {
 		return CaseTask{Action: machine.DraftAction, Lists: task.Lists, Due: c.Draft.Ends, Offered: c.Created}
 	}
 	a := &r.Actions[task.Action]
-	return CaseTask{Action: a.Name, Lists: task.Lists, Roles: machine.TaskRoles(c, r, a), Due: task.Enabled.DueBy(), Offered: task.Enabled.Since}
+	due := task.Enabled.DueBy()
+	return CaseTask{
+		Action: a.Name, Lists: task.Lists, Roles: machine.TaskRoles(c, r, a), Due: due, Offered: task.Enabled.Since,
+		Optional: a.Type == route.TypeCancel && task.Enabled.State == machine.Offered && due.IsZero(),
+	}
 }
 
 // onlyFor names the user whose deputy the reader is if the reader would have none of the

@@ -54,6 +54,7 @@ func (q queries) TaskLoad(ctx context.Context, by identity.Principal) (TaskLoad,
 	now := q.engine.Clock.Now()
 	for _, c := range cases {
 		on, due, _ := c.On(engine.WorklistOffered, "")
+		on = on && c.Waits(engine.WorklistOffered)
 		if !on {
 			continue
 		}

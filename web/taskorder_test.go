@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/machine"
 )
 
 // TestFirstTasks: pages of a list, one behind the other, are the whole list in its order,
@@ -70,8 +71,18 @@ func TestGroupsOfTasks(t *testing.T) {
 			t.Errorf("what is due %q is in group %d, want %d", due, got, want)
 		}
 	}
-	lede := string(x.ledeOfTasks([]sorted{{due: now.Add(-time.Hour)}, {due: now.Add(time.Hour)}, {due: now.AddDate(0, 0, 9)}}, engine.WorklistOffered))
+	waits := &engine.TaskCase{Tasks: []engine.CaseTask{{Lists: machine.OnOffered}, {Lists: machine.OnOffered, Optional: true}}}
+	lede := string(x.ledeOfTasks([]sorted{{due: now.Add(-time.Hour), TaskCase: waits}, {due: now.Add(time.Hour), TaskCase: waits}, {due: now.AddDate(0, 0, 9), TaskCase: waits}}, engine.WorklistOffered))
 	if want := "3 cases wait for you. <b>1 is overdue</b>, 1 is due this week."; !strings.Contains(lede, want) {
 		t.Errorf("the page says %q, want %q", lede, want)
+	}
+	own := &engine.TaskCase{Tasks: waits.Tasks[1:]}
+	for want, rows := range map[string][]sorted{ // a starter's own Withdraw waits for nobody
+		"Nothing waits for you. 1 case can be taken back by you.": {{TaskCase: own}},
+		"1 case waits for you. 2 cases can be taken back by you.": {{TaskCase: own}, {TaskCase: waits}, {TaskCase: own}},
+	} {
+		if lede := string(x.ledeOfTasks(rows, engine.WorklistOffered)); lede != "<span>"+want+"</span>" && lede != want {
+			t.Errorf("the page says %q, want %q", lede, want)
+		}
 	}
 }

@@ -398,11 +398,7 @@ func (x taskDrawing) ledeOfTasks(rows []sorted, list engine.Worklist) template.H
 	case engine.WorklistEscalated:
 		fmt.Fprintf(&b, "%s in which something could not be done.", plural(len(rows), "case"))
 	default:
-		verb := "wait"
-		if len(rows) == 1 {
-			verb = "waits"
-		}
-		fmt.Fprintf(&b, "%s %s for you.", plural(len(rows), "case"), verb)
+		b.WriteString(waitWords(rows, list))
 	}
 	if late > 0 {
 		fmt.Fprintf(&b, " <b>%d %s overdue</b>%s", late, isAre(late), stop(week))
@@ -428,6 +424,29 @@ func stop(more int) string {
 		return ""
 	}
 	return "."
+}
+
+// waitWords says how many cases wait for the reader, and how many are listed only because they
+// can be taken back.
+func waitWords(rows []sorted, list engine.Worklist) string {
+	n := 0
+	for i := range rows {
+		if rows[i].Waits(list) {
+			n++
+		}
+	}
+	verb := "wait"
+	if n == 1 {
+		verb = "waits"
+	}
+	text := fmt.Sprintf("%s %s for you.", plural(n, "case"), verb)
+	if n == 0 {
+		text = "Nothing waits for you."
+	}
+	if back := len(rows) - n; back > 0 {
+		text += fmt.Sprintf(" %s can be taken back by you.", plural(back, "case"))
+	}
+	return text
 }
 
 // emptyTasks says why there is nothing, and what comes next.
