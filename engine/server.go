@@ -299,6 +299,7 @@ type serverForm struct {
 	ServerState
 	Away     *awayForm       `json:"away"` // nil: it was not, or for some minutes
 	Troubles []serverTrouble `json:"troubles"`
+	Secrets  []namedSecret   `json:"secrets"` // that something stored names
 }
 
 // awayForm is when the server was away last.
@@ -337,7 +338,9 @@ func (e *Server) Status(ctx context.Context, by identity.Principal) (*Resource, 
 				f.Troubles = append(f.Troubles, serverTrouble{string(part), record.Since.UTC().Format(time.RFC3339), record.Text})
 			}
 		}
-		return nil
+		var err error
+		f.Secrets, err = secretNames{e.base, map[string][]string{}}.all(r)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -66,6 +66,9 @@ func (s Secrets) Text(name string) (text string, ok bool) {
 	return text, ok
 }
 
+// Names returns the names of the secrets, in order.
+func (s Secrets) Names() []string { return slices.Sorted(maps.Keys(s.texts)) }
+
 // signingKey returns the key that is to sign: the text as it is or, in the form of
 // Standard Webhooks, "whsec_" and the key in base64.
 func (s Secrets) signingKey(name string) ([]byte, error) {
@@ -85,7 +88,7 @@ func (s Secrets) signingKey(name string) ([]byte, error) {
 func (g *Gateway) RefusesSecret(by *outbox.Author, use route.ReachKind, name string) string {
 	text, ok := g.Secrets.Text(name)
 	if !ok {
-		known := slices.Sorted(maps.Keys(g.Secrets.texts))
+		known := g.Secrets.Names()
 		return fmt.Sprintf("there is no secret %q%s; an administrator adds it with the setting secrets", name, document.Hint(name, known))
 	}
 	wrong := ""

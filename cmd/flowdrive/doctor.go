@@ -40,10 +40,11 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether the server has what it needs",
-		Long: "Looks at the settings, the data folder, the database, the audit log, the disk, the clock, the time\n" +
-			"zones, the certificate, the mail server, whether an administrator is told of failures, the\n" +
-			"routes, the public address and the backups, and prints a line for each: \"ok\", \"fix\" with what to\n" +
-			"do, or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
+		Long: "Looks at the settings, the secrets (who can read them, which are used by nothing, which are\n" +
+			"missing), the data folder, the database, the audit log, the disk, the clock, the time zones,\n" +
+			"the certificate, the mail server, whether an administrator is told of failures, the routes,\n" +
+			"the public address and the backups, and prints a line for each: \"ok\", \"fix\" with what to do,\n" +
+			" or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
 			"it the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -116,14 +117,6 @@ func (d *doctor) run(ctx context.Context, wrong error) error {
 		}
 	}
 	return found
-}
-
-// secrets looks who can read those in the settings.
-func (d *doctor) secrets(context.Context) (string, error) {
-	if d.readable != "" {
-		return "", errors.New(d.readable)
-	}
-	return "the settings have none that every user of the machine can read", nil
 }
 
 // folder looks at the data folder and who may read it.

@@ -90,6 +90,56 @@ func TestDoctorLooksWhoIsToldOfFailures(t *testing.T) {
 	})
 }
 
+// TestDoctorLooksAtSecrets: those that nothing names are told, and those that are named and not
+// there. What routes, hooks, commands, services and the sign of life name is used.
+func TestDoctorLooksAtSecrets(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		with := &settings{data: s.settings.data}
+		d := &doctor{settings: with}
+		set := func(m *mapFlag, text string) {
+			t.Helper()
+			if err := m.Set(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(what, wantGood, wantWrong string, wantHarmless bool) {
+			t.Helper()
+			good, err := d.secrets(t.Context())
+			wrong := ""
+			if err != nil {
+				wrong, good = err.Error(), ""
+			}
+			_, harmless := errors.AsType[advice](err)
+			if good != wantGood || wrong != wantWrong || harmless != wantHarmless {
+				t.Errorf("%s: %q, %q, a note: %v", what, good, wrong, harmless)
+			}
+		}
+		const fine = "the settings have none that every user of the machine can read; each is used, and none is missing"
+		check("no secrets", fine, "", false)
+		with.outside.allowHosts = []string{"127.0.0.1"}
+		set(&with.outside.secrets, `{default: whsec_MDEyMzQ1Njc4OWFiY2RlZg==, my-key: aaaa, of-hook: bbbb, of-command: cccc, of-service: dddd, alive: "http://127.0.0.1:1/x"}`)
+		set(&with.outside.commands, `{run: {path: /bin/true, env: {TOKEN: {secret: of-command}}}}`)
+		with.outside.notify.list = true
+		set(&with.outside.notify, `[{webhook: "http://127.0.0.1:1/y", token: {secret: OF_SERVICE}, template: ntfy}]`)
+		with.outside.heartbeat.url.text = "secret:alive"
+		check("unused ones", "", "no route, hook, schedule entry, command or service names my-key, of-hook; unless cases of older versions of routes need it, remove it from the settings", true)
+		s.must("PUT", "/dav/Workflow/Routes/calls.yaml", `
+states: {open: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init, sideEffects: [{mail: {to: {secret: my_key}, subject: Hello}}]}}
+`)
+		s.must("PUT", "/dav/Workflow/Routes/calls/Hooks/paid.json", `{"verify": {"scheme": "github", "secret": "of-hook"}}`)
+		check("used ones", fine, "", false)
+		with.outside.secrets = mapFlag{secret: true}
+		set(&with.outside.secrets, `{of-command: cccc, of-service: dddd, alive: "http://127.0.0.1:1/x", old: ffff}`)
+		check("missing ones", "", `there is no secret "my_key", which route calls names; add it to the setting secrets
+there is no secret "of-hook", which hook paid of route calls names; add it to the setting secrets
+no route, hook, schedule entry, command or service names old; unless cases of older versions of routes need it, remove it from the settings`, false)
+		d.settings = &settings{data: t.TempDir()}
+		check("no server, no secrets", "the settings have none that every user of the machine can read", "", false)
+	})
+}
+
 // TestDoctorLooksAtTheClock: what was written later than now is told.
 func TestDoctorLooksAtTheClock(t *testing.T) {
 	t.Parallel()
