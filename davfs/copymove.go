@@ -25,6 +25,7 @@ type transfer struct {
 	source          node
 	about           *info            // of the source
 	sourceCondition engine.Condition // of the request: it is about the source
+	sent            bool             // a PUT was made of it, which tells of its refusal itself
 }
 
 // movable is a node that MOVE moves to places of its own kind: a name to another
@@ -159,9 +160,24 @@ func (t *transfer) find() (err error) {
 	case !t.move && !canCopy(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
 	case t.move && !canMove(t.source) && !hasOverlay(t.at, t.source):
-		return notMovable()
+		return t.staysHere()
 	}
 	return nil
+}
+
+// staysHere says of a place that MOVE moves nowhere what can be done instead.
+func (t *transfer) staysHere() error {
+	switch t.source.(type) {
+	case caseFolder:
+		return errs.New(errs.NotMovable, "The folder of a case has the number of the case as its name. To call the case something else, change its title; to go on with it, perform one of its tasks.")
+	case dropFolder:
+		return errs.New(errs.NotMovable, "The folder of a route has the name of the route. To call the route something else, rename its file.")
+	case reader, streamer:
+		return errs.New(errs.NotMovable, "This file is always here under this name; copy it instead.")
+	case folder:
+		return errs.New(errs.NotMovable, "This folder is always here under this name; copy what is in it instead.")
+	}
+	return notMovable()
 }
 
 // changesCase reports whether a MOVE gives a resource of the workflow the same name in
@@ -282,6 +298,7 @@ func (t *transfer) send(put *request) (*answer, error) {
 	defer func() { _ = content.Close() }() // what was only read is whole
 	put.r.Body, put.r.ContentLength = io.NopCloser(content), about.size
 	put.r.Header.Set("Content-Type", about.mediaType)
+	t.sent = true
 	a, err := t.drive.put(put)
 	t.allow = put.allow
 	switch {

@@ -223,6 +223,7 @@ type Attachments interface {
 	PutAttachment(ctx context.Context, req engine.Request, given engine.NewAttachment, body io.Reader) (*engine.Outcome, error)
 	DeleteAttachment(ctx context.Context, req engine.Request, uuid store.UUID) error
 	CaseFiles(ctx context.Context, by identity.Principal, id int64) (engine.CaseFiles, error)
+	RenameCaseFile(ctx context.Context, req engine.Request, f engine.CaseFileRename) (*engine.Outcome, error)
 }
 
 // Accounts are what users know and change of themselves.

@@ -132,7 +132,7 @@ func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 	if _, err := t.engine.Scratch.MayTake(ctx, req, from.place()); err != nil {
 		return nil, err
 	}
-	put.script = false // whatever client moves it
+	put.script, t.sent = false, true // whatever client moves it
 	a, err := t.drive.put(put)
 	if err != nil {
 		return nil, err

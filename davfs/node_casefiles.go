@@ -152,6 +152,22 @@ func (n caseFileAt) remove(ctx context.Context, req engine.Request, q query) err
 	return f.attachment.remove(ctx, req, q)
 }
 
+// moveTo renames an attachment. The files of a case stay with it.
+func (n caseFileAt) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
+	place, ok := to.(caseFileAt)
+	if !ok || place.folder.id != n.folder.id {
+		return nil, errs.New(errs.NotMovable, "The files of a case stay with it; copy %q instead. If it is to go from the case, delete it then.", n.name)
+	}
+	if err := legalName(place.name); err != nil {
+		return nil, err
+	}
+	out, err := n.folder.engine.Attachments.RenameCaseFile(ctx, req, engine.CaseFileRename{CaseID: n.folder.id, From: n.name, To: place.name, Overwrite: t.overwrite})
+	if err != nil {
+		return nil, err
+	}
+	return t.renamed(out, casePath(n.folder.id, filesName, place.name)...), nil
+}
+
 func (n caseFileAt) putRules() putRules {
 	return newAttachment{n.folder.scope, n.folder.id, n.name}.putRules()
 }

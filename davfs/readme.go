@@ -54,7 +54,8 @@ Schemas/    What may stand in each kind of document, for editors.
 
 Beside Workflow/:
 
-Documents/  Files in ordinary folders: yours, those of your teams, and everyone's.
+Documents/  Files in ordinary folders: yours, those of your teams, and everyone's to
+            read.
 Account/    Yourself: me.json, passwords for devices, links to your calendar,
             and where you are logged in to the pages.
 Admin/      Users, teams, holds and the audit log, for administrators.
@@ -68,8 +69,9 @@ If something is refused, nothing was changed. A folder Rejected has what you
 saved, and why it was refused, for a day, even if your program said nothing. It
 is in the folder in which you saved or deleted, in the one to which you moved
 something, and for a board in the folder of its route. For what cannot be saved
-beside Workflow it is there, in the top folder. In the folders of Documents the
-hidden folder .history has that.
+beside Workflow it is there, in the top folder, as for what has a name that
+Documents cannot have or a place where you may only read. For other refusals in
+the folders of Documents the hidden folder .history has that.
 
 .history in Schedule, Routes, Cases and the folders of Documents has what was
 overwritten or deleted in the last 30 days. Copy a file back from it.

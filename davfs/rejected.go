@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 // rejectPut keeps what was refused to a PUT of a mounting client. p is nil if the
 // place takes none.
 func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
-	if !x.isTold() || !told(refusal) || p != nil && (p.dryRun || p.ofSideFile()) || x.asksWhetherThere(refusal) {
+	if !x.isTold(x.at, refusal) || p != nil && (p.dryRun || p.ofSideFile()) || x.asksWhetherThere(refusal) {
 		return
 	}
 	if x.sendsSecrets() { // passwords are kept nowhere
@@ -83,16 +84,32 @@ func (x *request) asksWhetherThere(refusal error) bool {
 	return x.transferBy != "" && errs.Is(refusal, errs.Precondition) && h.Get("If-Match") == "" && h.Get("If") == "" && h.Get("If-Unmodified-Since") == ""
 }
 
-// rejectMove keeps why something of the workflow was not moved, unless it was to
-// overwrite nothing: clients ask their user then.
+// rejectMove keeps why something was not copied or moved: where it was to go, or where it
+// is if that cannot have a Rejected/. There is none if it was to overwrite nothing, since
+// clients ask their user then, nor of what is not there, nor of what programs do with their
+// temporary files. What was sent on as a PUT has one already.
 func (t *transfer) rejectMove(refusal error) {
-	if errs.Is(refusal, errs.Precondition) && !t.overwrite {
+	switch {
+	case t.sent, errs.Is(refusal, errs.NotFound), errs.Is(refusal, errs.Precondition) && !t.overwrite:
+		return
+	case len(t.at.Segments) == 0, len(t.to.Segments) == 0, sideFile(t.at.Name()) && sideFile(t.to.Name()):
 		return
 	}
-	if _, isResource := t.source.(movable); !t.move || !isResource || !t.mounted() || !t.to.inWorkflow() || !told(refusal) {
-		return
+	done := "copied"
+	if t.move {
+		done = "moved"
 	}
-	t.keepRefusal(t.request, scratch.Refusal{Reasons: notMoved(t.at, t.to, refusal, t.wall)}, t.to)
+	r := scratch.Refusal{Reasons: notMoved(t.at, t.to, done, refusal, t.wall)}
+	places := []address{t.to, t.at}
+	if t.to.inDocuments() && !t.at.inDocuments() { // where the user is looking
+		slices.Reverse(places)
+	}
+	for _, at := range places {
+		if t.isTold(at, refusal) {
+			t.keepRefusal(t.request, r, at)
+			return
+		}
+	}
 }
 
 // rejectDelete keeps why a mounting client could not delete something of the workflow.
@@ -108,7 +125,7 @@ func (d *drive) rejectFolder(x *request, refusal error) {
 // rejectOther keeps why something was not done that sends no content. What is not there
 // was not asked for by a person, and a part of the brake's refusals says it for all.
 func (d *drive) rejectOther(x *request, refusal error, done string) {
-	if !x.isTold() || !told(refusal) || sideFile(x.at.Name()) {
+	if !x.isTold(x.at, refusal) || sideFile(x.at.Name()) {
 		return
 	}
 	switch errs.KindOf(refusal) {
@@ -129,29 +146,27 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 	d.keepRefusal(x, scratch.Refusal{Reasons: b.String()}, x.at)
 }
 
-// isTold reports whether the request is of a client that shows no reasons, in a place
-// that can have a Rejected/: all of the drive except the folders of Documents/, whose
-// names are all those of documents.
-func (x *request) isTold() bool {
-	at := x.at.Segments
-	if x.script || len(at) < 2 || !same(at[0], "dav") {
-		return false
-	}
-	if same(at[1], documentsRoot) {
-		return len(at) == 3 && !sideFile(at[2])
-	}
-	return true
-}
-
-// told reports whether somebody is told of a refusal by a file: not of what says
-// nothing about what they sent.
-func told(refusal error) bool {
-	switch errs.KindOf(refusal) {
+// isTold reports whether somebody is told of a refusal at the address by a file: a client
+// that shows no reasons, of what says something about what it sent. In the folders of
+// Documents/, which have no Rejected/, those are the refusals of a place or a name; the
+// others are in .history/.
+func (x *request) isTold(a address, refusal error) bool {
+	kind := errs.KindOf(refusal)
+	switch kind {
 	case errs.Internal, errs.Unavailable, errs.TooMany, errs.LogIn, errs.TooSlow, errs.NotBuilt:
 		return false
 	default:
-		return true
 	}
+	at := a.Segments
+	switch {
+	case x.script, len(at) < 2, !same(at[0], "dav"):
+		return false
+	case !same(at[1], documentsRoot):
+		return true
+	case len(at) < 3 || sideFile(a.Name()):
+		return false
+	}
+	return len(at) == 3 || kind == errs.NotAllowed || kind == errs.NameNotAllowed || kind == errs.NotMovable
 }
 
 // keepRefusal stores a refusal in the nearest Rejected/ to the address.
@@ -220,9 +235,9 @@ const notKept = "\nWhat was sent is not kept here, because it may hold a passwor
 const besideRejected = "\nThe file beside this one has what was sent, unless it was too large to be kept.\nBoth are deleted after a day.\n"
 
 // notMoved says in plain language why something was not moved.
-func notMoved(from, to address, refusal error, now time.Time) string {
+func notMoved(from, to address, done string, refusal error, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not moved to %s on %s.\n", from.String(), to.String(), now.UTC().Format(timeInNotes))
+	fmt.Fprintf(&b, "%s was not %s to %s on %s.\n", from.String(), done, to.String(), now.UTC().Format(timeInNotes))
 	b.WriteString("Nothing has changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")

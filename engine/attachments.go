@@ -331,7 +331,7 @@ func (e *Attachments) mayDelete(tx store.Tx, by identity.Principal, a *store.Att
 		return err
 	}
 	if !may {
-		return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may delete it.")
+		return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may rename or delete it.")
 	}
 	c, err := e.needCase(tx, by, a.CaseID)
 	if err == nil {

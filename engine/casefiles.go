@@ -148,6 +148,99 @@ func (e *Attachments) giveWay(tx store.Tx, req Request, old *Resource, to *store
 	}
 }
 
+// CaseFileRename says which file of a case gets which name.
+type CaseFileRename struct {
+	CaseID    int64
+	From, To  string
+	Overwrite bool // what has the name
+}
+
+// RenameCaseFile gives an attachment of a case another name; it stays the same one.
+// Errors: errs.NotFound; errs.NotAllowed if the caller may not delete it, or what has the
+// name; errs.ReadOnly for the input; errs.Precondition if the name is taken and Overwrite is
+// not set; errs.Locked; errs.InUse if a schedule entry names what has the name.
+func (e *Attachments) RenameCaseFile(ctx context.Context, req Request, f CaseFileRename) (*Outcome, error) {
+	var out *Outcome
+	err := e.Update(ctx, func(tx store.Tx) error {
+		row, files, err := e.caseFiles(tx, req.By, f.CaseID)
+		if err == nil {
+			err = notArchived(row)
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range [...]string{f.From, f.To} {
+			if files.IsInput(name) {
+				return InputStays(name)
+			}
+		}
+		found, there := files.Named(f.From), files.Named(f.To)
+		if found == nil {
+			return change.Absent("file")
+		}
+		if err := e.CheckRequest(tx.Locks(), req, attachedVersion(found), attachedScope(found)); err != nil {
+			return err
+		}
+		a, err := e.ownCaseFile(tx, req, found)
+		if err != nil {
+			return err
+		}
+		if there != nil && there.Name != found.Name {
+			if err := e.makeWay(tx, req, there, f.Overwrite); err != nil {
+				return err
+			}
+		} else {
+			there = nil
+		}
+		if err := tx.Write().Locks().DeleteOn(found.Lock); err != nil {
+			return err
+		}
+		if err := tx.Write().Attachments().SetName(a.UUID, f.To); err != nil {
+			return err
+		}
+		out = &Outcome{Created: there == nil, Changed: true, Name: found.Name, ETag: a.ETag(), FormETag: a.ETag(), Modified: a.Created, CaseID: a.CaseID}
+		return e.Finish(tx, req, out)
+	})
+	return out, err
+}
+
+// ownCaseFile returns an attachment that the caller may delete, and so rename.
+func (e *Attachments) ownCaseFile(tx store.Tx, req Request, f *Resource) (*store.Attachment, error) {
+	uuid, ok := store.ParseUUID(f.Name)
+	if !ok {
+		return nil, errs.New(errs.Internal, "The attachment %q has no UUID.", f.Name)
+	}
+	a, err := e.findAttachment(tx, req.By, uuid, req.Now)
+	if err == nil && a == nil {
+		err = change.Absent("attachment")
+	}
+	if err == nil {
+		err = e.mayDelete(tx, req.By, a)
+	}
+	return a, err
+}
+
+// makeWay deletes the attachment whose name another one is to get.
+func (e *Attachments) makeWay(tx store.Tx, req Request, f *Resource, overwrite bool) error {
+	if !overwrite {
+		return errs.New(errs.Precondition, "There is %q already, and Overwrite is F.", f.Given)
+	}
+	a, err := e.ownCaseFile(tx, req, f)
+	if err == nil {
+		err = unused(tx, a.UUID)
+	}
+	if err == nil {
+		err = e.CheckLocks(tx.Locks(), req, attachedScope(f))
+	}
+	if err == nil {
+		err = tx.Write().Locks().DeleteOn(f.Lock)
+	}
+	if err == nil {
+		err = e.dropAttachment(tx, a.UUID)
+	}
+	return err
+}
+
 // caseFileTarget returns a file of a case, or the place of one. Its input stays as it is.
 func (e *Locks) caseFileTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	row, files, err := e.attachments.caseFiles(r, by, t.Ref.CaseID)

@@ -46,6 +46,7 @@ type AttachmentReader interface {
 type AttachmentWriter interface {
 	Insert(a *Attachment) error // sets Seq; its content must be known, see NoteBlob
 	SetExpiry(uuid UUID, expires time.Time) error
+	SetName(uuid UUID, name string) error
 	Delete(uuid UUID) error
 }
 

@@ -46,6 +46,7 @@ const (
 	selectAttachmentUse = `SELECT EXISTS (SELECT 1 FROM entries WHERE attachment = ?1)`
 
 	updateAttachmentExpiry = `UPDATE attachments SET expires = ?2 WHERE uuid = ?1`
+	updateAttachmentName   = `UPDATE attachments SET name = ?2 WHERE uuid = ?1`
 	deleteAttachment       = `DELETE FROM attachments WHERE uuid = ?1`
 )
 
@@ -92,6 +93,12 @@ func (t attachmentWriter) Insert(a *store.Attachment) error {
 // SetExpiry changes when an attachment expires; zero for not at all.
 func (t attachmentWriter) SetExpiry(uuid store.UUID, expires time.Time) error {
 	n, err := t.c.Change(updateAttachmentExpiry, uuid[:], at(expires))
+	return found(n, err, "attachment")
+}
+
+// SetName changes the name of an attachment.
+func (t attachmentWriter) SetName(uuid store.UUID, name string) error {
+	n, err := t.c.Change(updateAttachmentName, uuid[:], name)
 	return found(n, err, "attachment")
 }
 

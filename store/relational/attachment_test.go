@@ -79,10 +79,14 @@ func TestAttachments(t *testing.T) {
 		a.Expires = expires
 		same(t, "with another expiry", a, read())
 	}
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Attachments().SetName(a.UUID, "other.pdf") })
+	a.Name = "other.pdf"
+	same(t, "with another name", a, read())
 	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Attachments().Delete(a.UUID) })
 	for what, f := range map[string]func(store.Tx) error{
 		"read":    func(tx store.Tx) error { _, err := tx.Attachments().Get(a.UUID); return err },
 		"deleted": func(tx store.Tx) error { return tx.Write().Attachments().Delete(a.UUID) },
+		"renamed": func(tx store.Tx) error { return tx.Write().Attachments().SetName(a.UUID, "a") },
 		"changed": func(tx store.Tx) error { return tx.Write().Attachments().SetExpiry(a.UUID, noon()) },
 	} {
 		kind(t, what+" after its end", db.Update(t.Context(), f), errs.NotFound)

@@ -46,7 +46,7 @@ func Statements() map[string]string {
 		"unboundAttachments": unboundAttachments, "attachmentsOfCase": attachmentsOfCase,
 		"attachmentsOfRoute": attachmentsOfRoute, "attachmentsSeenByOne": attachmentsSeenByOne,
 		"selectAttachmentUse": selectAttachmentUse, "insertAttachment": insertAttachment.query,
-		"updateAttachmentExpiry": updateAttachmentExpiry, "deleteAttachment": deleteAttachment,
+		"updateAttachmentExpiry": updateAttachmentExpiry, "updateAttachmentName": updateAttachmentName, "deleteAttachment": deleteAttachment,
 		"selectDueAttachments": selectDueAttachments,
 		"selectDocumentsAlong": selectDocumentsAlong, "selectDocumentRoots": selectDocumentRoots,
 		"selectAllDocumentRoots": selectAllDocumentRoots,
