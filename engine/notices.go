@@ -100,7 +100,7 @@ type poster struct {
 
 // tell posts what services and people are told by a notice.
 func (e *decider) tell(tx store.Tx, n *notice.Notice, post poster) error {
-	n.Links = e.links
+	n.Links, n.Zone = e.links, e.zone
 	var told []string // a destination may be there twice, for different notices
 	for i := range e.channels.Destinations {
 		d := &e.channels.Destinations[i]

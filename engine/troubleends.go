@@ -49,9 +49,7 @@ func (c *caseChange) over() map[string]notice.End {
 			over[troubleTimer+o.Name] = notice.EndMended
 		}
 	}
-	for _, name := range c.staffedSince() {
-		over[name] = notice.EndMended
-	}
+	c.staffedSince(over)
 	c.evaluatedSince(over)
 	return over
 }

@@ -162,10 +162,11 @@ func (t *notifier) beginTrouble(n named) error {
 	}
 	told := t.about(&n.trouble, n.What.Kind(), now)
 	told.People = people
-	if n.What == notice.WhatFailed {
-		t.tellInstead(told)
+	isTold := n.Like == nil && !n.isQuiet()
+	if n.What == notice.WhatFailed || isTold && told.Kind == notice.KindFailure {
+		t.tellInstead(told, isTold)
 	}
-	if n.Like == nil && !n.isQuiet() {
+	if isTold {
 		t.notices = append(t.notices, told)
 	}
 	return nil
@@ -204,7 +205,7 @@ func (t *notifier) endsAgain(n *named, people []notice.Person) {
 	}
 	told := t.about(&n.trouble, notice.KindFailure, t.change.after.Modified)
 	told.People, told.Trouble.Again = people, true
-	t.tellInstead(told)
+	t.tellInstead(told, true)
 	t.notices = append(t.notices, told)
 }
 
@@ -229,18 +230,25 @@ func (t *notifier) about(of *trouble, kind notice.Kind, now time.Time) *notice.N
 	return n
 }
 
-// tellInstead sees to it that nobody is told twice in one event that something has
+// tellInstead sees to it that nobody is told twice in one event in which something has
 // failed. Who is told of it is not told as well what was done, or that the case has
-// ended by it. A mail of the steps of onError is the route's own: it tells of the end of
+// ended by it. If that mail is sent, it has the tasks that it gives to the person. A mail of the steps of onError is the route's own: it tells of the end of
 // the case, but not how to mend what has failed.
-func (t *notifier) tellInstead(failure *notice.Notice) {
+func (t *notifier) tellInstead(failure *notice.Notice, isTold bool) {
 	byRoute := t.mailedOnError()
 	mailed := func(p notice.Person) bool { return slices.Contains(byRoute, strings.ToLower(p.Email)) }
 	for _, n := range t.notices {
-		if n.Trouble != nil || n.Case.ID != t.change.row.ID || n.Kind != notice.KindAct && n.Kind != notice.KindOutcome {
+		if n.Trouble != nil || n.Case.ID != t.change.row.ID {
 			continue
 		}
-		if n.Kind == notice.KindOutcome && n.Case.Shown() == machine.Failed {
+		if n.Kind == notice.KindTask || n.Kind == notice.KindReminder {
+			if isTold {
+				t.moveTasks(n, failure)
+			}
+			continue
+		}
+		handler := failure.Trouble.What == notice.WhatHandler && n.Kind == notice.KindAct
+		if handler || n.Kind == notice.KindOutcome && n.Case.Shown() == machine.Failed {
 			n.Better = failure
 		}
 		n.People = slices.DeleteFunc(n.People, func(p notice.Person) bool {
@@ -248,6 +256,24 @@ func (t *notifier) tellInstead(failure *notice.Notice) {
 			return n.Better != nil && mailed(p) || slices.ContainsFunc(failure.People, told)
 		})
 	}
+}
+
+// moveTasks has those who are told of a failure learn by that what they have got to do, and
+// not by a mail of its own.
+func (t *notifier) moveTasks(tasks, failure *notice.Notice) {
+	tasks.People = slices.DeleteFunc(tasks.People, func(p notice.Person) bool {
+		at := slices.IndexFunc(failure.People, func(other notice.Person) bool { return other.Name == p.Name })
+		if at < 0 || p.Behalf != "" || !t.wants(&failure.People[at], failure.Kind) {
+			return false
+		}
+		to := &failure.People[at]
+		for _, task := range p.Tasks {
+			if !slices.Contains(to.Tasks, task) {
+				to.Notice.Tasks = append(to.Notice.Tasks, task)
+			}
+		}
+		return true
+	})
 }
 
 // mailedOnError returns the addresses, in lower case, to which the steps of onError

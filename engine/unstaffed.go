@@ -31,6 +31,9 @@ type unstaffed struct {
 // (docs/contract/engine.md#5-tasks).
 func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	had := slices.ContainsFunc(c.Warnings, isUnstaffed)
+	if c.Life == machine.Suspended {
+		return // its tasks wait until it is resumed, and nobody has become able to do them
+	}
 	var missing []unstaffed
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
@@ -188,15 +191,23 @@ func (c *caseChange) unstaffedSince() (out []named) {
 	return out
 }
 
-// staffedSince returns the names of tasks that somebody can do since the change, or
-// that are done.
-func (c *caseChange) staffedSince() (names []string) {
+// staffedSince adds the tasks that somebody can do since the change, was given up, or that
+// the case does not wait for any more.
+func (c *caseChange) staffedSince(over map[string]notice.End) {
 	for _, w := range c.was.Warnings {
-		if isUnstaffed(w) && !slices.ContainsFunc(c.after.Warnings, sameTask(w)) {
-			names = append(names, unstaffedName(w))
+		if !isUnstaffed(w) || slices.ContainsFunc(c.after.Warnings, sameTask(w)) {
+			continue
+		}
+		waits := slices.ContainsFunc(c.after.Enabled, func(e machine.Enabled) bool { return e.Number == w.Enablement })
+		switch {
+		case waits:
+			over[unstaffedName(w)] = notice.EndMended
+		case machine.GivenUp(c.log, w.Timer):
+			over[unstaffedName(w)] = notice.EndGivenUp
+		default:
+			over[unstaffedName(w)] = notice.EndPassed
 		}
 	}
-	return names
 }
 
 func sameTask(w machine.Warning) func(machine.Warning) bool {

@@ -61,9 +61,22 @@ func (at timerRef) word(r *route.Route) string {
 		return "Overdue: " + title(&r.Actions[at.action])
 	case OfferTimer:
 		return "Not accepted in time: " + title(&r.Actions[at.action])
+	case CaseTimer, StateTimer, UserTimer, TimeoutTimer, reminder:
+	}
+	return "Overdue"
+}
+
+// handled says to people that a timer has expired which the route deals with: that nothing
+// was done in time is not told as something that is wrong.
+func (at timerRef) handled(r *route.Route) string {
+	switch at.kind {
+	case DueTimer:
+		return "Time is up: " + title(&r.Actions[at.action])
+	case OfferTimer:
+		return "Time to accept is up: " + title(&r.Actions[at.action])
 	case UserTimer:
 		return "The timer " + at.name + " has expired"
 	case CaseTimer, StateTimer, TimeoutTimer, reminder:
 	}
-	return "Overdue"
+	return "Time is up"
 }

@@ -295,7 +295,7 @@ func (d performing) entry(p performance, o outcome, withdrawn []string) LogEntry
 	a := &d.route.Actions[p.action]
 	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
 	if p.skips {
-		e.Text = "Skipped " + title(a)
+		e.Text = skippedPrefix + title(a)
 	}
 	if a.Need != nil && p.trigger == ByUser && !p.skips {
 		e.Text += fmt.Sprintf(" (%d of %d)", a.Need.Count, a.Need.Count)

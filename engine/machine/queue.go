@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"flowdrive/internal/errs"
@@ -97,6 +98,21 @@ func (r stepRequest) whyNot(d *caseDecision) string {
 	return "the action is " + string(d.c.Enabled[place].State)
 }
 
+// How the log says that a person has given up a task.
+const (
+	abortedPrefix = "Aborted "
+	skippedPrefix = "Skipped "
+)
+
+// GivenUp reports whether a task of that action was aborted or skipped, as the log of an
+// event says.
+func GivenUp(log []LogEntry, action string) bool {
+	return slices.ContainsFunc(log, func(e LogEntry) bool {
+		return e.Action != nil && *e.Action == action &&
+			(e.Kind == LogTask && strings.HasPrefix(e.Text, abortedPrefix) || e.Kind == LogAction && strings.HasPrefix(e.Text, skippedPrefix))
+	})
+}
+
 // abort ends the enablement in that place without a performance, and takes the
 // action out of the visit.
 func (d *caseDecision) abort(place int, entry LogEntry) error {
@@ -108,7 +124,7 @@ func (d *caseDecision) abort(place int, entry LogEntry) error {
 	d.gaveUp = append(d.gaveUp, a.Name)
 	d.failures().forgetOnError(a.Name)
 	d.changed = true
-	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
+	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), abortedPrefix+title(a)
 	d.add(entry)
 	d.deliveries().stopCommands(a.Name)
 	return d.runHandler("onUnEnable", a.OnUnEnable, action)

@@ -240,7 +240,7 @@ func (d caseTimers) noteExpired(at timerRef) {
 	if d.expired == nil {
 		d.expired = map[int64]string{}
 	}
-	d.expired[d.c.LogSeq] = at.word(d.route)
+	d.expired[d.c.LogSeq] = at.handled(d.route)
 }
 
 // handle runs one handler and rolls it back if it fails.

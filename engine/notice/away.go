@@ -54,7 +54,7 @@ func (a *Away) how() string {
 // awaySentence says in a line when the server was away.
 func (n *Notice) awaySentence(p *Person) string {
 	if p == nil {
-		p = new(Person)
+		p = &Person{Zone: n.Zone}
 	}
 	return fmt.Sprintf("Flowdrive was away from %s to %s (%s)", p.When(n.Away.From), p.When(n.Away.To), n.Away.how())
 }

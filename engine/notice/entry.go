@@ -9,7 +9,7 @@ import (
 // entryMail says what a schedule entry failed to do, and whether it goes on.
 func (n *Notice) entryMail(p *Person) *machine.Mail {
 	e := n.Entry
-	l := &letter{Subject: n.Sentence(p), Opening: n.firing(p), Detail: n.Trouble.Text}
+	l := &letter{Subject: n.Sentence(p), Opening: n.firing(p), Detail: p.text(n.Trouble.Text)}
 	l.link("The entry", n.Links.Entry(e.UUID))
 	l.link("Its history", n.Links.History(e.UUID))
 	if n.Trouble.Ended || n.Trouble.Over == EndDeleted {

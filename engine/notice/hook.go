@@ -16,7 +16,7 @@ func (h *Hook) path() string {
 // hookMail says that requests to a hook are refused because of the hook, or work again.
 func (n *Notice) hookMail(p *Person) *machine.Mail {
 	t := n.Trouble
-	l := &letter{Subject: n.Sentence(p), Detail: t.Text}
+	l := &letter{Subject: n.Sentence(p), Detail: p.text(t.Text)}
 	since := p.When(t.Since)
 	switch {
 	case n.Kind == KindMended && t.Over == EndDeleted:

@@ -109,8 +109,9 @@ type Notice struct {
 	// Over is what is over with what this notice tells, for services. Of a person it is
 	// what they were told of.
 	Over   []*Trouble
-	Links  link.Base // how links begin
-	People []Person  // who is told, each once
+	Links  link.Base      // how links begin
+	Zone   *time.Location // in which services are told times; nil: UTC
+	People []Person       // who is told, each once
 }
 
 // Entry is a schedule entry, as far as people are told of it.
@@ -201,6 +202,9 @@ type Person struct {
 	Over   []*Trouble     // what they were told of, and what is over with what this notice tells
 	Zone   *time.Location // in which the person is told times; nil: UTC
 }
+
+// text returns a text with its instants as the person reads them.
+func (p *Person) text(text string) string { return machine.WithInstants(text, p.When) }
 
 // When writes an instant as the person reads it: "2012-11-09 13:34 Europe/Berlin".
 // The form is that of no language.

@@ -131,8 +131,8 @@ type TroubleData struct {
 }
 
 // data returns what services are told of something that is wrong, or was.
-func (t *Trouble) data(ended bool) TroubleData {
-	d := TroubleData{Text: t.Text, Since: stamp(t.Since), Ended: ended, Last: t.Ended, Others: t.Others}
+func (t *Trouble) data(ended bool, service *Person) TroubleData {
+	d := TroubleData{Text: service.text(t.Text), Since: stamp(t.Since), Ended: ended, Last: t.Ended, Others: t.Others}
 	if ended {
 		d.How = cmp.Or(string(t.Over), "mended")
 	}
@@ -153,6 +153,7 @@ func (d *Data) Waiting() []string {
 // Payload returns what services are told. There is one for each notice, for any
 // number of recipients.
 func (n *Notice) Payload() *Payload {
+	service := &Person{Zone: n.Zone}
 	p := &Payload{Timestamp: stamp(n.Time), Data: Data{
 		Kind: n.Kind, Severity: n.Kind.Severity(), Text: machine.OneLine(n.Sentence(nil)), Route: n.route(),
 		Acts: []ActData{}, Tasks: []TaskData{}, People: []PersonData{},
@@ -196,7 +197,7 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Destination = &DestinationData{ID: n.Way.ID, Lost: n.Way.Lost}
 	}
 	if t := n.Trouble; t != nil {
-		d := t.data(n.Kind == KindMended)
+		d := t.data(n.Kind == KindMended, service)
 		p.Data.Trouble = &d
 		if p.Data.Entry != nil {
 			p.Data.Entry.Instant = stamp(t.Instant)
@@ -213,11 +214,11 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Acts = append(p.Data.Acts, act)
 	}
 	for _, t := range n.Over {
-		p.Data.Over = append(p.Data.Over, t.data(true))
+		p.Data.Over = append(p.Data.Over, t.data(true, service))
 	}
 	for i := range n.Acts {
 		a := &n.Acts[i]
-		p.Data.Acts = append(p.Data.Acts, ActData{n.ActsCase, a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text, n.describeAct(a, new(Person))})
+		p.Data.Acts = append(p.Data.Acts, ActData{n.ActsCase, a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text, n.describeAct(a, service)})
 	}
 	n.addPeople(&p.Data)
 	return p

@@ -22,7 +22,10 @@ func (n *Notice) Sentence(p *Person) string {
 	case n.Deed != nil:
 		return n.deedSentence()
 	case n.Trouble != nil:
-		return n.troubleSentence()
+		if p == nil {
+			p = &Person{Zone: n.Zone}
+		}
+		return p.text(n.troubleSentence())
 	case p != nil && len(p.Tasks) > 0:
 		return n.taskSentence(p)
 	case p == nil && len(n.People) > 0 && len(n.People[0].Tasks) > 0:

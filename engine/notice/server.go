@@ -20,7 +20,7 @@ const latePage = "/late"
 // is over.
 func (n *Notice) serverMail(p *Person) *machine.Mail {
 	t := n.Trouble
-	l := &letter{Subject: n.Sentence(p), Detail: t.Text}
+	l := &letter{Subject: n.Sentence(p), Detail: p.text(t.Text)}
 	since := p.When(t.Since)
 	switch {
 	case n.Kind == KindMended:

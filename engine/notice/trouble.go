@@ -100,6 +100,10 @@ func (t *Trouble) over(title string) string {
 		return "Canceled: " + title
 	case t.Over == EndDeleted:
 		return "Deleted: " + title
+	case t.What == WhatUnstaffed && t.Over == EndGivenUp:
+		return titled("Given up: "+t.unstaffedTask(), title)
+	case t.What == WhatUnstaffed && t.Over == EndPassed:
+		return titled("Not needed any more: "+t.unstaffedTask(), title)
 	case t.Over == EndGivenUp:
 		return "Given up: " + title
 	case t.Over == EndLater:
@@ -139,6 +143,15 @@ func withoutReasons(word string) string {
 		}
 	}
 	return word
+}
+
+// unstaffedTask returns what people call the task of WhatUnstaffed.
+func (t *Trouble) unstaffedTask() string {
+	_, task, _ := strings.Cut(withoutReasons(t.Word), ": ")
+	if t.isQuorum() {
+		task, _, _ = strings.Cut(task, " (it needs ")
+	}
+	return task
 }
 
 // isQuorum reports whether some can do the task of WhatUnstaffed, but too few.
@@ -187,9 +200,9 @@ func (t *Trouble) ending() string {
 	case t.What == WhatCondition:
 		return "It could be evaluated"
 	case t.What == WhatUnstaffed && t.isQuorum():
-		return "There are enough users who can do it, or the task is over"
+		return "There are enough users who can do it"
 	case t.What == WhatUnstaffed:
-		return "There is somebody who can do it, or the task is over"
+		return "There is somebody who can do it"
 	}
 	return "It was done when it was tried again"
 }
@@ -222,7 +235,7 @@ func (n *Notice) troubleOpening(p *Person) string {
 // troubleMail says what is wrong with a case, since when, who mends it and how.
 func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	t, c := n.Trouble, n.Case
-	l := &letter{Subject: n.Sentence(p), Opening: n.troubleOpening(p), Detail: t.Text}
+	l := &letter{Subject: n.Sentence(p), Opening: n.troubleOpening(p), Detail: p.text(t.Text)}
 	l.Facts = n.facts(c)
 	n.leadTo(l, c)
 	if n.Kind != KindMended {
@@ -353,7 +366,7 @@ func named(names []string) string {
 // overToo says what else is over, of what the recipient was told of.
 func (p *Person) overToo() (lines []string) {
 	for _, t := range p.Over {
-		lines = append(lines, fmt.Sprintf("This also ends what had been wrong since %s: %s.", p.When(t.Since), strings.TrimSuffix(machine.OneLine(t.Text), ".")))
+		lines = append(lines, fmt.Sprintf("This also ends what had been wrong since %s: %s.", p.When(t.Since), strings.TrimSuffix(p.text(machine.OneLine(t.Text)), ".")))
 	}
 	return lines
 }

@@ -53,19 +53,8 @@ func (z Zone) instants(list []time.Time) []string {
 	return out
 }
 
-// stamp matches an instant as logs and warnings write it.
-var stamp = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z`)
-
 // words returns a text of the log for people, on one line: instants are in the zone.
-func (z Zone) words(text string) string {
-	return stamp.ReplaceAllStringFunc(machine.OneLine(text), func(s string) string {
-		t, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			return s
-		}
-		return z.Minute(t)
-	})
-}
+func (z Zone) words(text string) string { return machine.WithInstants(machine.OneLine(text), z.Minute) }
 
 // pointer matches the place in a document with which the reason of a failure begins.
 var pointer = regexp.MustCompile(`^/(?:[^/: ]+/)*([^/: ]+): `)
