@@ -309,6 +309,9 @@ func (f *Form) compile(v document.Value, budget *formBudget) *errs.Fault {
 	case regexes.refused != nil:
 		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeRange, Detail: regexes.refused.Error()}
 	case err != nil:
+		if fault := formFault(v, err); fault != nil {
+			return fault
+		}
 		detail := strings.ReplaceAll(err.Error(), formURL+"#", "")
 		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeFormat, Detail: "is not a valid JSON Schema: " + clipLong(strings.Join(strings.Fields(detail), " "))}
 	}

@@ -103,7 +103,7 @@ func TestLanguageFaults(t *testing.T) {
 		"unknown":  {"x: {in: [a], allowed: everyone, after: [y], distinct: [q]}", []string{`/actions/x/after/0: "y" is not an action`, `/actions/x/distinct/0: "q" is not an action`}},
 		"output":   {"x: {in: [a], allowed: everyone, decide: '\"one\"', outputs: {two: a}}", []string{`/actions/x/decide: can yield "one", which outputs does not list`}},
 		"final":    {"x: {in: [a], allowed: everyone, final: true}", []string{"/actions/x/final: goes with the dependency model"}},
-		"form":     {"x: {in: [a], allowed: everyone, form: {type: 5}}", []string{"/actions/x/form: is not a valid JSON Schema"}},
+		"form":     {"x: {in: [a], allowed: everyone, form: {type: 5}}", []string{"/actions/x/form/type: must be array, boolean"}},
 		"form ref": {"x: {in: [a], allowed: everyone, form: {$ref: 'file:///etc/passwd'}}", []string{"/actions/x/form: is not a valid JSON Schema"}},
 		"steps": {"x: {in: [a], allowed: everyone, onFire: [{perform: y}, {assign: {role: r, to: ['a b', 'role:q']}}, {message: {label: m}}, {message: {label: m, text: x, value: 1, type: x}}, {set: {'a/b': 1}}, {warn: {cel: '[1]'}}]}", []string{
 			`/actions/x/onFire/0/perform: "y" is not an action`, `/actions/x/onFire/1/assign/role: "r" is not a role`, "/actions/x/onFire/1/assign/to/0: must be a user or team",

@@ -342,7 +342,11 @@ func (c *compiler) isState(v document.Value) (int, bool) {
 // Guessing takes its time, so beyond what is told anyway it is left.
 func (c *compiler) unknown(v document.Value, format, name string, known []string) {
 	if len(c.faults.List()) < mostFaults {
-		v.Fail(errs.CodeNotFound, format+"%s", clip(name), document.Hint(name, known))
+		hint := document.Hint(name, known)
+		if first, _, several := strings.Cut(name, ","); hint == "" && several && slices.Contains(known, strings.TrimSpace(first)) {
+			hint = "; several are a list: [" + clip(name) + "]"
+		}
+		v.Fail(errs.CodeNotFound, format+"%s", clip(name), hint)
 	}
 }
 

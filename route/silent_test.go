@@ -85,6 +85,8 @@ func TestSilentMistakes(t *testing.T) {
 		{"true in the end", guard("xattr.amount > 5 || 2 > 1"), []string{at + "guard: is true whatever the case has: leave it out"}},
 		{"always false", guard(`xattr.flag && "a" == "b"`), []string{at + "guard: is false whatever the case has: what it is the condition of is never done"}},
 		{"always fails", guard("1 / 0 == 1"), []string{at + "guard: always fails: division by zero"}},
+		{"an expression as a text", with("onFire: [{set: {pause: xattr.amount + 1}}]"), []string{at + `onFire/0/set/pause: is taken as a text; an expression is written as {cel: "xattr.amount + 1"}`}},
+		{"a text about an XATTR", with("onFire: [{set: {pause: see xattr. there}}]"), nil},
 		{"a constant that is set", with("onFire: [{set: {amount: {cel: 1 + 1}}}]"), nil},
 	} {
 		if diff := cmp.Diff(tt.want, warningsOf(t, strings.Replace(silent, tt.write[0], tt.write[1], 1))); diff != "" {

@@ -52,6 +52,16 @@ sideEffects: [{if: late == 5, warn: x}]`, `/sideEffects/0/if: 1:1: undeclared re
 		{"", `roles: {clerk: {assign: starter}}`, `/roles/clerk/assign: must be a list, not a string: write [starter]`},
 		{"", `roles: {clerk: {assign: [managers]}}`, `; write "team:managers" for a team and "user:managers" for a user`},
 		{"", `roles: {clerk: {assign: [everybody]}}`, `; did you mean "everyone"?`},
+		{"action", `onFire: [{warning: late}]`, `/actions/go/onFire/0/warning: is not a known field; did you mean "warn"?`},
+		{"action", `onFire: {log: a}`, `/actions/go/onFire: must be a list, not an object: begin it with "- ", or put [ ] around it`},
+		{"action", `need: 2`, `/actions/go/need: must be a string, not a number: write "2 of <role>"`},
+		{"action", `resolutions: [fixed]`, `/actions/go/resolutions: must be an object, not a list: each has a name and what people read, as in {fixed: It is mended}`},
+		{"action", `guard: now() > now`, `undeclared reference to 'now'; it is a variable: write now, without parentheses`},
+		{"action", `guard: has(amount)`, `invalid argument to has() macro; has asks for a field, as in has(xattr.amount)`},
+		{"action", `guard: not has(xattr.amount)`, `; write ! for not, as in !has(xattr.amount)`},
+		{"action", `enabledIn: ["mid, done"]`, `"mid, done" is not a state of this route; several are a list: [mid, done]`},
+		{"action", `form: {properties: [a]}`, `/actions/go/form/properties: must be an object, not a list`},
+		{"action", `form: {properties: {a: {type: text}}}`, `/actions/go/form/properties/a/type: must be array, boolean, integer, null, number, object or string, not "text"; did you mean "string"?`},
 		{"", `timers: {late: {after: P1D}}`, `/timers/late/after: is not a known field; did you mean "limit"?`},
 	} {
 		in := map[string]string{tt.at: tt.write}
@@ -76,6 +86,8 @@ func TestSlipsNameFields(t *testing.T) {
 		switch of {
 		case "":
 			known = append(keys(structure().node.Get("properties")), keys(structure().node.At("$defs", "action", "properties"))...)
+		case "step":
+			known = append(keys(structure().node.At("$defs", "step", "properties")), "timeout", "to")
 		case "http":
 			known = keys(structure().node.At("$defs", "step", "properties", "http", "properties"))
 		case "access":

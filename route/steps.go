@@ -2,6 +2,7 @@ package route
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -234,11 +235,27 @@ func (c *compiler) settings(v document.Value) []Setting {
 			c.use(use{kind: useSetting, at: member.Get("cel"), name: key})
 		}
 		if x := c.route.Xattr(key); x != nil && s.Value.Literal != nil && !x.Fits(*s.Value.Literal) {
-			member.Fail(errs.CodeType, "must be %s, as the XATTR is declared", x.Wants())
+			member.Fail(errs.CodeType, "must be %s, as the XATTR is declared%s", x.Wants(), meantAsExpression(c, member))
+		}
+		if hint := meantAsExpression(c, member); hint != "" && !c.stored {
+			c.use(use{kind: useMeant, at: member, name: hint})
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+// meantAsExpression says how an expression is written if a text is one that looks at the
+// case, "" if it is not.
+func meantAsExpression(c *compiler, v document.Value) string {
+	text, is := str(v)
+	if !is || !strings.Contains(text, "xattr.") && !strings.Contains(text, "case.") {
+		return ""
+	}
+	if _, faults := expr.Compile(text, expr.Scalar, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timerNames()}); faults != nil {
+		return ""
+	}
+	return fmt.Sprintf("; an expression is written as {cel: %q}", clip(text))
 }
 
 // mediaType is the rough form of a media type. The reader of the message

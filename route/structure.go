@@ -186,7 +186,7 @@ func keys(n *document.Node) []string {
 func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.Node) (errs.Code, string) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return errs.CodeType, explainType(k, at)
+		return errs.CodeType, explainKind(e.SchemaURL, k, at)
 	case *kind.Enum:
 		return explainEnum(k, at, typeSlips[definition(e.SchemaURL)])
 	case *kind.Const:
@@ -214,6 +214,17 @@ func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.No
 	}
 	if len(e.Causes) == 0 {
 		return errs.CodeFormat, "does not match the schema: " + strings.Join(e.ErrorKind.KeywordPath(), "/")
+	}
+	return "", ""
+}
+
+// explainForm says what is wrong with a part of a form, "" if it has no words for it.
+func explainForm(e *jsonschema.ValidationError, at *document.Node) (errs.Code, string) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		return errs.CodeType, explainType(k, at)
+	case *kind.Enum:
+		return explainEnum(k, at, schemaTypeSlips)
 	}
 	return "", ""
 }
@@ -247,6 +258,22 @@ func explainType(k *kind.Type, at *document.Node) string {
 	text := fmt.Sprintf("must be %s, not %s", explainWanted(k.Want), got)
 	if at.Kind == document.String && at.Text != "" && slices.Contains(k.Want, "array") {
 		text += ": write " + listOf(at.Text)
+	}
+	if at.Kind == document.Object && slices.Contains(k.Want, "array") && !slices.Contains(k.Want, "object") {
+		text += ": begin it with \"- \", or put [ ] around it"
+	}
+	return text
+}
+
+// explainKind is explainType with what is written in the place of the value, if the field
+// is one that people take for another kind.
+func explainKind(url string, k *kind.Type, at *document.Node) string {
+	text := explainType(k, at)
+	switch of := definition(url); {
+	case of == "action/need" && at.Kind == document.Number:
+		text += fmt.Sprintf(": write \"%s of <role>\"", clip(at.Text))
+	case of == "action/resolutions" && at.Kind == document.List:
+		text += ": each has a name and what people read, as in {fixed: It is mended}"
 	}
 	return text
 }

@@ -27,6 +27,7 @@ const (
 	useText               // with labels
 	useFilter
 	useKey     // xattr:<key>
+	useMeant   // a text that is an expression; name has the advice
 	useMessage // as the input of a step
 )
 
@@ -146,6 +147,8 @@ func (u *useWarner) judge(one use) {
 		if u.misspelt(one.name) {
 			u.key(one.at, "", one.name, "")
 		}
+	case useMeant:
+		u.warn(one.at, "is taken as a text%s", one.name)
 	case useMessage:
 		u.message(one.at, "", one.name)
 	}

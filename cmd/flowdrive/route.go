@@ -199,14 +199,15 @@ func checkRoute(path string, others route.Others) (lines []string, of outcome) {
 		of = routeWarned
 	}
 	lines = append(lines, path+": ok")
-	if names := unchecked(r); len(names) > 0 {
+	if names := unchecked(r, others); len(names) > 0 {
 		lines = append(lines, fmt.Sprintf("%s: not checked, as only the server knows it: %s; ask it with flowdrive route put --dry-run", path, strings.Join(names, ", ")))
 	}
 	return lines, of
 }
 
-// unchecked returns what a route names that the settings of its server must have.
-func unchecked(r *route.Route) (names []string) {
+// unchecked returns what a route names that the settings of its server must have, and the
+// routes that are not there to be looked at.
+func unchecked(r *route.Route, others route.Others) (names []string) {
 	for _, reach := range r.Reaches() {
 		kind := "the " + string(reach.Kind)
 		switch {
@@ -216,6 +217,14 @@ func unchecked(r *route.Route) (names []string) {
 			kind = "the host of"
 		}
 		if name := fmt.Sprintf("%s %q", kind, reach.Name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if others.Find == nil {
+		return names
+	}
+	for _, other := range r.Others() {
+		if name := fmt.Sprintf("the route %q, which is not among these files", other); !strings.EqualFold(other, r.Name) && others.Find(other) == nil && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

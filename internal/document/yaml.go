@@ -140,18 +140,24 @@ func yamlSyntaxError(err error, data []byte) error {
 			message += fmt.Sprintf(" from line %d, column %d", from.Line, from.Column)
 		}
 	}
-	return notParseable("YAML", line, column, "%s%s", printable(message), colonInValue(message, string(data), line, column))
+	return notParseable("YAML", line, column, "%s%s", printable(message), advice(message, string(data), line, column))
 }
 
-// colonInValue says what to do about a value with a colon, such as a ? "b" : "c". It
-// returns "" if the fault is another one.
-func colonInValue(message, text string, line, column int) string {
+// askIndented is what to look at if a line belongs to nothing above it.
+const askIndented = "; is the line indented as those that it belongs to?"
+
+// advice says what to do about a value with a colon, such as a ? "b" : "c", and about a
+// line that is indented otherwise than those beside it. It returns "" if the fault is
+// another one.
+func advice(message, text string, line, column int) string {
 	switch {
 	case strings.HasPrefix(message, "mapping values are not allowed"):
 		before := []rune(fromLine(text, line))
 		if !strings.Contains(string(before[:min(column-1, len(before))]), ": ") {
-			return "" // a line that is not indented as the one before it
+			return askIndented
 		}
+	case strings.HasPrefix(message, "did not find expected key"), strings.HasPrefix(message, "did not find expected '-' indicator"):
+		return askIndented
 	case strings.HasPrefix(message, "did not find expected ',' or '}'") && character(text, line, column) == ':':
 	default:
 		return ""

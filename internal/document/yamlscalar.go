@@ -34,6 +34,9 @@ func wrongTag(n *yaml.Node) error {
 	case tagString, tagNull, tagBool, tagInt, tagFloat, tagList, tagObject:
 		return failAt(n, "the tag %s does not fit what follows it", n.Tag)
 	}
+	if strings.ContainsAny(n.Tag, "(.[") && !strings.HasPrefix(n.Tag, "!!") && !strings.HasPrefix(n.Tag, "tag:") {
+		return failAt(n, "the tag %s is not supported; put the value in quotes if it begins with a !", clip(n.Tag))
+	}
 	return failAt(n, "the tag %s is not supported", clip(n.Tag))
 }
 

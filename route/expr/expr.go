@@ -7,6 +7,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -138,7 +139,7 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 	env := environment()
 	checked, issues := env.Compile(source)
 	if issues.Err() != nil {
-		return nil, faultsOf(issues)
+		return nil, faultsOf(issues, source)
 	}
 	if fault := yields(checked, want); fault != "" {
 		return nil, []Fault{{1, 1, fault}}
@@ -169,13 +170,13 @@ func limited(checked *cel.Ast, cost uint64) (cel.Program, error) {
 		cel.CustomDecoratorV2(ordered), cel.CustomDecoratorV2(m.decorate), cel.CustomDecoratorV2(affordable))
 }
 
-func faultsOf(issues *cel.Issues) []Fault {
+func faultsOf(issues *cel.Issues, source string) []Fault {
 	const most = 10
 	var out []Fault
 	for _, e := range issues.Errors() {
 		f := Fault{Line: max(e.Location.Line(), 1), Column: max(e.Location.Column()+1, 1), Detail: strings.TrimPrefix(e.Message, "Syntax error: ")}
 		f.Detail, _, _ = strings.Cut(f.Detail, "\n")
-		f.Detail += inOtherLanguages(f.Detail)
+		f.Detail += inOtherLanguages(f.Detail, source)
 		if len(out) < most && !slices.Contains(out, f) {
 			out = append(out, f)
 		}
@@ -183,9 +184,21 @@ func faultsOf(issues *cel.Issues) []Fault {
 	return out
 }
 
+// wordNot matches what other languages write for !.
+var wordNot = regexp.MustCompile(`(?i)(^|[\s(&|])not\s`)
+
 // inOtherLanguages says how CEL writes what other languages write otherwise. It
 // returns "" if the fault is another one.
-func inOtherLanguages(fault string) string {
+func inOtherLanguages(fault, source string) string {
+	if name, _, is := strings.Cut(strings.TrimPrefix(fault, "undeclared reference to '"), "'"); is && slices.Contains(variables(), name) {
+		return "; it is a variable: write " + name + ", without parentheses"
+	}
+	if strings.HasPrefix(fault, "invalid argument to has() macro") {
+		return "; has asks for a field, as in has(xattr.amount)"
+	}
+	if strings.Contains(fault, "expecting <EOF>") && wordNot.MatchString(source) {
+		return "; write ! for not, as in !has(xattr.amount)"
+	}
 	for _, sign := range [][2]string{{"'and'", "&&"}, {"'or'", "||"}} {
 		if strings.Contains(fault, "input "+sign[0]) {
 			return "; write " + sign[1]
