@@ -85,7 +85,7 @@ func TestGivenUpIsNotLate(t *testing.T) {
 		dora.mustPutCase(fmt.Sprint(id), `{"state": "active"}`)
 		k.wait(time.Second)
 		for _, who := range []string{"sam", "dora", "admin"} {
-			wantsLines(t, k.as(who).statusPage(engine.StatusLate), about)
+			wantsLines(t, k.as(who).statusPage(engine.StatusLate), about, "the command of “run”, waits for the administrators of the route")
 		}
 		wantsLines(t, sam.statusPage(engine.StatusOverview), "failed                      1")
 		name := strings.TrimPrefix(dora.work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.", id))

@@ -348,7 +348,7 @@ func (l *statusLook) lateTask(late *status.Late, c *machine.Case, r *route.Route
 	}
 	if at := slices.IndexFunc(waits, func(w machine.Wait) bool { return w.Action == name }); at >= 0 {
 		w := &waits[at]
-		if item.What, item.Who, item.Since = w.Title, w.Who, w.Since; w.By != "" {
+		if item.What, item.Who, item.Since = status.Title(w), w.Who, w.Since; w.By != "" {
 			item.Who = []string{w.By}
 		}
 		if w.State == machine.Escalated {

@@ -190,7 +190,9 @@ func (c *Case) writeWaits(p *page) {
 	p.table(rows, none)
 }
 
-// title says in a few words what the case waits for.
+// Title says in a few words what a case waits for.
+func Title(w *machine.Wait) string { return title(w) }
+
 func title(w *machine.Wait) string {
 	if !w.Delivery {
 		return machine.OneLine(w.Title)
