@@ -160,6 +160,7 @@ func (e *Env) cases() *cobra.Command {
 	var f client.CaseFilter
 	var all bool
 	var settings []string
+	var starter string
 	c := output.Formats(&cobra.Command{
 		Use: "cases", Short: "List cases",
 		Long:    "Lists the open cases that you may see, the newest first. With --all or --state it lists others, too.",
@@ -172,6 +173,7 @@ func (e *Env) cases() *cobra.Command {
 	flags.StringVar(&f.Status, "status", "", "only those in a state of their route")
 	flags.StringVar(&f.Role, "role", "", "only those in which you play a role")
 	flags.StringVar(&f.Context, "context", "", "only those of a user or team; mine: of your own and your teams")
+	flags.StringVar(&starter, "starter", "", "only those that a user has started")
 	flags.StringVarP(&f.Query, "query", "q", "", "only those with these words in their title")
 	flags.StringArrayVar(&settings, "xattr", nil, "only those with this XATTR, as key=value; can be repeated")
 	flags.BoolVar(&f.Warnings, "warnings", false, "only those with warnings")
@@ -213,6 +215,9 @@ func (e *Env) cases() *cobra.Command {
 		}
 		if !all && f.State == "" {
 			found = slices.DeleteFunc(found, func(c client.Case) bool { return c.Ended() && c.State != "failed" })
+		}
+		if starter != "" {
+			found = slices.DeleteFunc(found, func(c client.Case) bool { return !strings.EqualFold(c.Starter, starter) })
 		}
 		slices.Reverse(found)
 		return s.showCases(ctx, found)
