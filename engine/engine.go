@@ -343,7 +343,7 @@ func assemble(b *base) *Engine {
 	e.Files = files.New(files.Config{
 		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, MostFiles: b.limits.Files, Log: b.log,
 		Versions: files.Retention{Lasts: b.limits.VersionsLast, Most: b.limits.Versions},
-		Publish:  e.decider.publishDocument, Uses: b.documentUses,
+		Publish:  documentNews{e.decider}.publish, Uses: b.documentUses,
 	})
 	e.Scratch = scratch.New(scratch.Config{Maker: b.Maker, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, Log: b.log})
 	e.Calendars = calendar.New(calendar.Config{Maker: b.Maker, Contents: b.contents, Zones: b.zones, Links: b.links, Facts: calendarFacts{b, e.Files}})

@@ -74,11 +74,14 @@ func (e *base) publishEntry(tx store.Tx, stored *store.Entry, change Change, now
 	})
 }
 
-// publishDocument says what became of a document or folder below the root of a
+// documentNews tells what became of documents.
+type documentNews struct{ *decider }
+
+// publish says what became of a document or folder below the root of a
 // context, and has schedule entries look at it whose calendar it is or holds.
-func (e *decider) publishDocument(tx store.Tx, c files.Published) error {
-	e.publish(tx, Event{Kind: EventDocument, Change: Change(c.Change), ID: c.Document.ID, Name: c.Path.String(), Version: c.Document.Revision, Time: c.Time, context: c.Root})
-	return (&daysOffTroubles{e, tx}).changed(c)
+func (e documentNews) publish(tx store.Tx, c files.Published) error {
+	e.base.publish(tx, Event{Kind: EventDocument, Change: Change(c.Change), ID: c.Document.ID, Name: c.Path.String(), Version: c.Document.Revision, Time: c.Time, context: c.Root})
+	return (&daysOffTroubles{e.decider, tx}).changed(c)
 }
 
 // publishCase says what a change has made of a case and its tasks.
