@@ -50,7 +50,7 @@ type named struct {
 // The names of troubles.
 const (
 	troubleFailure = "failure "
-	troubleTimer   = "timer "
+	troubleTimer   = store.OverdueTrouble
 	troubleNobody  = "nobody "
 	troubleFiring  = "firing"
 	troubleDelay   = "delay "

@@ -7,9 +7,10 @@ import "time"
 type Figures struct {
 	Cases map[string]int64 // open ones by state; drafts are queued
 
-	// Warned and Escalated count open cases with tasks that are overdue, and with
-	// tasks that the engine failed to perform.
-	Warned, Escalated int64
+	// Warned and Escalated count open cases with warnings of any kind, and with tasks that
+	// the engine failed to perform. Overdue counts cases in which something is overdue, of
+	// which people are told.
+	Warned, Escalated, Overdue int64
 
 	// Pending counts what is still to be delivered; Oldest is when the first of it was
 	// asked for, zero for none. Undelivered counts what is given up and waits for

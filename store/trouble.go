@@ -15,6 +15,9 @@ type Trouble struct {
 	Data   []byte    // JSON
 }
 
+// OverdueTrouble begins the names of troubles of cases that something is overdue in them.
+const OverdueTrouble = "timer "
+
 // TroubleReader reads what is wrong.
 type TroubleReader interface {
 	Get(id int64) (*Trouble, error)

@@ -52,7 +52,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	figureCases       = describe("cases", "Open cases, by state.", "state")
-	figureTaskCases   = describe("cases_with_tasks", "Open cases with tasks that are overdue (warnings), and that the engine failed to perform (escalated).", "list")
+	figureTaskCases   = describe("cases_with_tasks", "Open cases in which something is overdue (overdue), with warnings of any kind (warnings), and with tasks that the engine failed to perform (escalated).", "list")
 	figurePending     = describe("outbox_pending", "What is still to be delivered: mails, requests and commands.")
 	figureOldest      = describe("outbox_oldest_seconds", "Age of the oldest of these, 0 for none.")
 	figureUndelivered = describe("outbox_undelivered", "What was given up and waits for somebody to retry or abort it.")
@@ -97,6 +97,7 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 	}
 	tell(figureTaskCases, float64(read.Warned), "warnings")
 	tell(figureTaskCases, float64(read.Escalated), "escalated")
+	tell(figureTaskCases, float64(read.Overdue), "overdue")
 	tell(figurePending, float64(read.Pending))
 	tell(figureOldest, age(read.Oldest, now))
 	tell(figureUndelivered, float64(read.Undelivered))

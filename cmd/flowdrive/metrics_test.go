@@ -146,6 +146,53 @@ func TestFigures(t *testing.T) {
 	})
 }
 
+// TestOverdueIsCountedApart: a case of which a date has passed is overdue; one that is
+// only warned of is not.
+func TestOverdueIsCountedApart(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		s.must("PUT", "/dav/Workflow/Routes/dated.yaml", `
+access: {start: [everyone], read: [everyone]}
+timeout: P3D
+roles: {reviewer: {assign: ["user:sam"]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  review: {in: [open], role: reviewer, to: done, dueIn: P1D}
+`)
+		s.must("PUT", "/dav/Workflow/Routes/warned.yaml", `
+access: {start: [everyone], read: [everyone]}
+roles: {reviewer: {assign: ["user:sam"]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, onFire: [{warn: Look at it}]}
+  review: {in: [open], role: reviewer, to: done}
+`)
+		s.must("PUT", "/dav/Workflow/Cases/one.json", `{"route": "warned"}`)
+		location := s.must("PUT", "/dav/Workflow/Cases/two.json", `{"route": "dated"}`).Header().Get("Location")
+		counts := func(warned, overdue int64) {
+			t.Helper()
+			f, _, err := s.engine.Figures(t.Context())
+			if err != nil || f.Warned != warned || f.Overdue != overdue {
+				t.Errorf("%v: %d warned, %d overdue; want %d, %d", err, f.Warned, f.Overdue, warned, overdue)
+			}
+		}
+		counts(1, 0)
+		s.must("POST", "/clock", `{"advance": "P4D"}`, "Content-Type", "application/json")
+		counts(2, 1) // once, although the task and the case are late
+		text := s.must("GET", "/metrics", "").Body.String()
+		for _, want := range []string{`flowdrive_cases_with_tasks{list="warnings"} 2`, `flowdrive_cases_with_tasks{list="overdue"} 1`} {
+			if !strings.Contains(text, "\n"+want+"\n") {
+				t.Errorf("%s is not among the metrics", want)
+			}
+		}
+		if w := s.as("sam", "PUT", strings.TrimSuffix(location, ".json")+"/Actions/review.json", `{"do": "perform"}`); w.Code >= 300 {
+			t.Fatalf("review: %d %s", w.Code, w.Body)
+		}
+		counts(1, 0)
+	})
+}
+
 // TestMonitoringKnowsTheMetrics: the rules and the dashboard ask for metrics that there
 // are.
 func TestMonitoringKnowsTheMetrics(t *testing.T) {

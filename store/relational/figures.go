@@ -12,7 +12,9 @@ import (
 const (
 	countStates = `SELECT state, count(*) FROM cases INDEXED BY cases_open WHERE open = 1 GROUP BY state`
 	countLists  = `SELECT count(*) FILTER (WHERE lists & ?1 <> 0), count(*) FILTER (WHERE lists & ?2 <> 0) FROM route_tasks`
-	countOutbox = `
+	// Few things are wrong.
+	countOverdue = `SELECT count(DISTINCT case_id) FROM troubles WHERE case_id IS NOT NULL AND substr(name, 1, length(?1)) = ?1`
+	countOutbox  = `
 		SELECT (SELECT count(*) FROM outbox WHERE due IS NOT NULL),
 			(SELECT count(*) FROM outbox),
 			(SELECT created FROM outbox WHERE due IS NOT NULL ORDER BY id LIMIT 1)`
@@ -49,6 +51,7 @@ func (r *reader) figures(now time.Time) (*store.Figures, error) {
 		into      []any
 	}{
 		{countLists, []any{int64(machine.WatchedWarnings), int64(machine.WatchedEscalated)}, []any{&f.Warned, &f.Escalated}},
+		{countOverdue, []any{store.OverdueTrouble}, []any{&f.Overdue}},
 		{countOutbox, nil, []any{&f.Pending, &all, millis{&f.Oldest}}},
 		{countLate, []any{now.UnixMilli()}, []any{&f.Late}},
 		{countHolds, nil, []any{&f.Holds}},
