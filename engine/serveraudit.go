@@ -87,6 +87,15 @@ func (a auditParts) Text(day, offset int64, lines int) (text []byte, err error) 
 	return text, err
 }
 
+// Lines implements store.AuditReader.
+func (a auditParts) Lines(day, from int64, n int) (all []store.AuditLine, err error) {
+	if err := a.between(a.ctx); err != nil {
+		return nil, err
+	}
+	err = a.view(func(r store.AuditReader) (err error) { all, err = r.Lines(day, from, n); return err })
+	return all, err
+}
+
 // Head implements store.AuditReader.
 func (a auditParts) Head() (head store.AuditHead, err error) {
 	err = a.view(func(r store.AuditReader) (err error) { head, err = r.Head(); return err })

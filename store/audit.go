@@ -34,7 +34,17 @@ type AuditReader interface {
 	// at most that many lines; nothing at its end.
 	Text(day, offset int64, lines int) ([]byte, error)
 
+	// Lines returns at most n lines of a day that begin at the offset or behind it, each
+	// with the offset at which it was written.
+	Lines(day, from int64, n int) ([]AuditLine, error)
+
 	Head() (AuditHead, error)
+}
+
+// AuditLine is a line of the audit log.
+type AuditLine struct {
+	Start int64 // the offset in the text of its day
+	Text  []byte
 }
 
 // AuditWriter writes the audit log.

@@ -114,6 +114,8 @@ type verifier struct {
 	ahead      map[int64]place // lines that come later in the chain
 	unnumbered int64
 	unread     string // the first line that cannot be read
+	highest    int64  // the greatest number of the lines of the day so far
+	moved      *place // of the lines that are not where they were written, that with the least number
 	broken     string
 }
 
@@ -125,14 +127,15 @@ func (v *verifier) breaks(format string, args ...any) {
 
 func (v *verifier) day(r store.AuditReader, day int64) error {
 	const lines = 1000
-	for offset := int64(0); v.broken == ""; {
-		text, err := r.Text(day, offset, lines)
-		if err != nil || len(text) == 0 {
+	v.highest = 0
+	for from := int64(0); v.broken == ""; {
+		read, err := r.Lines(day, from, lines)
+		if err != nil || len(read) == 0 {
 			return err
 		}
-		for line := range bytes.Lines(text) {
-			v.line(line, place{day: day, offset: offset})
-			offset += int64(len(line))
+		for _, l := range read {
+			v.line(l.Text, place{day: day, offset: l.Start})
+			from = l.Start + 1
 		}
 	}
 	return nil
@@ -144,6 +147,7 @@ func (v *verifier) line(line []byte, at place) {
 	var l struct {
 		Number   int64
 		Previous string
+		Time     time.Time
 	}
 	if err := json.Unmarshal(text, &l); err != nil || !whole || l.Number < 0 {
 		if v.unread == "" {
@@ -164,6 +168,13 @@ func (v *verifier) line(line []byte, at place) {
 		return
 	}
 	v.ahead[at.number] = at
+	// Each line is written as the last one of the day that its time is in.
+	if at.number < v.highest || store.AuditDayOf(l.Time) != at.day {
+		if v.moved == nil || at.number < v.moved.number {
+			v.moved = &at
+		}
+	}
+	v.highest = max(v.highest, at.number)
 	for v.broken == "" {
 		next, found := v.ahead[v.last.number+1]
 		if !found {
@@ -227,6 +238,8 @@ func (v *verifier) end(head store.AuditHead) {
 		v.breaks("line %d was not written by the server: the database remembers %d lines", head.Number+1, head.Number)
 	case last.number > 0 && last.sha256 != head.SHA256:
 		v.breaks("%s is not as it was written", &last)
+	case v.moved != nil:
+		v.breaks("%s is not where it was written: lines have changed places", v.moved)
 	case v.unread != "":
 		v.breaks("there is a line that the server has not written: %s", v.unread)
 	case v.unnumbered != head.Unnumbered:

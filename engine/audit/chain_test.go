@@ -39,6 +39,23 @@ func (s *shelf) Head() (store.AuditHead, error) {
 	return s.head, nil
 }
 
+func (s *shelf) Lines(day, from int64, n int) (all []store.AuditLine, err error) {
+	start := int64(0)
+	for _, line := range s.days[day] {
+		if start >= from && len(all) < n && line != "" {
+			all = append(all, store.AuditLine{Start: start, Text: []byte(line)})
+		}
+		start += int64(len(line))
+		if line == "" {
+			start += gap
+		}
+	}
+	return all, nil
+}
+
+// gap is how long a line was that was taken out: where the others begin stays.
+const gap = 100
+
 // write appends a line to a day.
 func (s *shelf) write(day int64, actor string) {
 	row := &Row{Time: time.Unix(day*24*60*60, 0), Actor: actor, Action: UserAdd, Outcome: Done}
@@ -93,7 +110,14 @@ func TestChainFindsTheFirstBrokenLine(t *testing.T) {
 		{"a line that is none", edit(2, 0, `{`, `[`), "line 4 is not as it was written: what is in its place"},
 		{"a line without its end", edit(3, 0, "}\n", "}"), "line 9 is not as it was written"},
 		{"a line is taken out", remove(2, 1), "line 5 is not there"},
+		{"a line is taken out, and the others stay where they are", func(s *shelf) { s.days[2][1] = "" }, "line 5 is not there"},
 		{"the first is taken out", remove(1, 2), "line 1 is not there"},
+		{"the first is taken out, and the others stay where they are", func(s *shelf) {
+			*s = shelf{days: map[int64][]string{}}
+			s.write(1, "u1")
+			s.write(1, "u2")
+			s.days[1][0] = ""
+		}, "line 1 is not there"},
 		{"the end is cut", remove(3, 0), "line 9 is not there, nor any after it: the database remembers 9 lines"},
 		{"a day is taken out", func(s *shelf) { delete(s.days, 2) }, "line 4 is not there"},
 		{"everything is taken out", func(s *shelf) { s.days = nil }, "line 1 is not there"},
@@ -102,7 +126,9 @@ func TestChainFindsTheFirstBrokenLine(t *testing.T) {
 		{"a line without a number is put in", func(s *shelf) { s.days[3] = append(s.days[3], s.days[1][0]) }, "3 older lines have no numbers; there were 2"},
 		{"an old line is taken out", remove(1, 0), "1 older lines have no numbers; there were 2"},
 		{"something that is no line is put in", func(s *shelf) { s.days[3] = append(s.days[3], "x\n") }, "there is a line that the server has not written"},
-		{"two lines change places", func(s *shelf) { s.days[2][0], s.days[2][1] = s.days[2][1], s.days[2][0] }, ""}, // each is as it was written
+		{"two lines change places", func(s *shelf) { s.days[2][0], s.days[2][1] = s.days[2][1], s.days[2][0] }, "line 4 (Admin/Audit/1970-01-03.jsonl, byte"},
+		{"two lines of different days change places", func(s *shelf) { s.days[1][2], s.days[2][3] = s.days[2][3], s.days[1][2] }, "line 1 "},
+		{"the last line of a day and the first of the next change places", func(s *shelf) { s.days[2][3], s.days[3][0] = s.days[3][0], s.days[2][3] }, "line 8 "},
 		{"the end is forgotten", func(s *shelf) { s.lost = true }, "the database does not remember the end"},
 		{"a new chain", func(s *shelf) { *s = *newShelf(); s.head.SHA256[0]++ }, "line 9 "},
 	} {

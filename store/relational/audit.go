@@ -26,7 +26,8 @@ const (
 		SELECT start, line FROM audit
 		WHERE day = ?1 AND start >= (SELECT max(start) FROM audit WHERE day = ?1 AND start <= ?2)
 		ORDER BY start LIMIT ?3`
-	insertAudit = `
+	selectAuditLines = `SELECT start, line FROM audit WHERE day = ?1 AND start >= ?2 ORDER BY start LIMIT ?3`
+	insertAudit      = `
 		INSERT INTO audit (day, start, time, line) VALUES (?1,
 			coalesce((SELECT start + length(line) FROM audit WHERE day = ?1 ORDER BY start DESC LIMIT 1), 0), ?2, ?3)`
 )
@@ -76,6 +77,17 @@ func (r auditReader) Text(day, offset int64, lines int) (text []byte, err error)
 		return nil
 	}, day, offset, lines)
 	return text, Failure("read the audit log", err)
+}
+
+// Lines returns at most n lines of a day that begin at the offset or behind it.
+func (r auditReader) Lines(day, from int64, n int) (all []store.AuditLine, err error) {
+	err = r.c.Each(selectAuditLines, func(scan Scan) error {
+		var l store.AuditLine
+		err := scan(&l.Start, &l.Text)
+		all = append(all, l)
+		return err
+	}, day, from, n)
+	return all, Failure("read the audit log", err)
 }
 
 // Append appends a line to the text of its day.
