@@ -79,7 +79,8 @@ func missing(err error) error {
 	return &errs.Error{Kind: errs.NotFound, Detail: "There is no such content.", Err: err}
 }
 
-// Walk implements Place. It passes over what belongs to the folder itself.
+// Walk implements Place. It passes over what belongs to the folder itself: what is being
+// written, and the files "pin" and "location".
 func (f *Folder) Walk(ctx context.Context, do func(Found) error) error {
 	err := filepath.WalkDir(f.path, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +90,7 @@ func (f *Folder) Walk(ctx context.Context, do func(Found) error) error {
 			return failure("look for contents", err)
 		}
 		below, err := filepath.Rel(f.path, path)
-		if err != nil || e.IsDir() || !strings.Contains(below, string(filepath.Separator)) || strings.HasPrefix(below, spoolName) {
+		if err != nil || e.IsDir() || below == pinName || below == locationName || strings.HasPrefix(below, spoolName+string(filepath.Separator)) {
 			return err
 		}
 		sum, own := SumOf(below)

@@ -177,7 +177,7 @@ func (b *backups) make(ctx context.Context) {
 
 // try makes one backup where the earlier ones are, and remembers that it is there.
 func (b *backups) try(ctx context.Context) (*backup.Result, error) {
-	if err := b.earlierThere(); err != nil {
+	if err := earlierThere(b.config); err != nil {
 		return nil, err
 	}
 	r, err := backup.Make(ctx, b.config)
@@ -208,8 +208,8 @@ type backedUp struct {
 // earlierThere refuses a folder that has none of the backups which were made there: most
 // likely its disk is not mounted. A backup would lie on the disk of the data folder then,
 // and nobody would learn that the others are not there.
-func (b *backups) earlierThere() error {
-	content, err := os.ReadFile(filepath.Join(b.config.Data, backedUpName))
+func earlierThere(c backup.Config) error {
+	content, err := os.ReadFile(filepath.Join(c.Data, backedUpName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -220,11 +220,11 @@ func (b *backups) earlierThere() error {
 	if err != nil {
 		return fmt.Errorf("read where the last backup was made: %w", err)
 	}
-	if last.To != b.config.To || last.Data != b.config.Data {
+	if last.To != c.To || last.Data != c.Data {
 		return nil
 	}
-	for _, host := range []string{b.config.Host, last.Host} {
-		of := b.config
+	for _, host := range []string{c.Host, last.Host} {
+		of := c
 		of.Host = host
 		latest, err := backup.Latest(of)
 		if err != nil {
@@ -235,7 +235,7 @@ func (b *backups) earlierThere() error {
 		}
 	}
 	return fmt.Errorf("%[1]s has none of the backups that were made there, the last one at %[2]s: mount its disk, or make one by hand if they were removed: flowdrive backup %[1]s --data %[3]s",
-		b.config.To, last.Instant.UTC().Format(time.RFC3339), b.config.Data)
+		c.To, last.Instant.UTC().Format(time.RFC3339), c.Data)
 }
 
 // remember notes where the last backup was made.

@@ -414,7 +414,14 @@ func (d *doctor) backups(context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the name of this machine: %w", err)
 	}
-	last, err := backup.Latest(backup.Config{Data: d.settings.data, To: to, Host: host})
+	c := backup.Config{Data: d.settings.data, To: to, Host: host}
+	last, err := backup.Latest(c)
+	if err == nil && last.IsZero() {
+		// Where there were some, another one would most likely fill the wrong disk.
+		if err := earlierThere(c); err != nil {
+			return "", err
+		}
+	}
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("look into %s: %w", to, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"flowdrive/internal/mailbox"
+	"flowdrive/store/backup"
 )
 
 // TestDoctorLooksAtCertificates: one that has expired, that soon will, or that is for
@@ -177,5 +178,23 @@ func TestDoctorPrintsALineACheck(t *testing.T) {
 	}
 	if got := out.String(); got != "fix   settings: one is wrong; two is wrong\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestDoctorMissesEarlierBackups: where the server has made backups and none is, most
+// likely a disk is not mounted. To make one there would fill another disk.
+func TestDoctorMissesEarlierBackups(t *testing.T) {
+	t.Parallel()
+	data, to := t.TempDir(), filepath.Join(t.TempDir(), "abk")
+	d := &doctor{settings: &settings{data: data, backup: backupSettings{to: to}}, now: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)}
+	if _, err := d.backups(t.Context()); err == nil || !strings.Contains(err.Error(), "there is none in "+to+" yet") {
+		t.Errorf("before the first one: %v", err)
+	}
+	b := &backups{config: backup.Config{Data: data, To: to, Host: "earlier"}}
+	if err := b.remember(time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.backups(t.Context()); err == nil || !strings.Contains(err.Error(), "has none of the backups that were made there, the last one at 2026-11-01T03:00:00Z: mount its disk") {
+		t.Errorf("after they have vanished: %v", err)
 	}
 }

@@ -308,7 +308,7 @@ func (k *checker) orphans(ctx context.Context) error {
 	var found []attach.Found
 	err := k.Place.Walk(ctx, func(f attach.Found) error {
 		if !f.Own {
-			return k.Report(Finding{"orphan", escape(path.Base(f.Name)), escape(f.Name), "it is not the file of a content"})
+			return k.Report(Finding{"orphan", escape(path.Base(f.Name)), escape(f.Name), "it is not the file of a content, and stays: look what it is, and remove it by hand"})
 		}
 		known, err := k.source.Knows(f.Sum)
 		if !known {
