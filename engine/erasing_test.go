@@ -1,10 +1,14 @@
 package engine_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // TestErasingNamesTheUser: if a user cannot be erased, the answer has the name that was
@@ -19,4 +23,53 @@ func TestErasingNamesTheUser(t *testing.T) {
 	if err != nil && (!strings.Contains(err.Error(), `"ann"`) || strings.Contains(err.Error(), "erased-")) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestPseudonymIsReserved: nobody may choose the name that stands in place of a user who is
+// erased, and who has it from earlier keeps nobody from being erased.
+func TestPseudonymIsReserved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	taken := fmt.Sprintf("erased-%d", w.as("ann").id())
+	for _, kind := range []identity.Kind{identity.User, identity.Team} {
+		for _, name := range []string{taken, "Erased-7", "erased-7-2"} {
+			_, err := admin.putParty(kind, name, `{}`)
+			w.refused(err, errs.NameNotAllowed)
+		}
+	}
+	_, err := w.Accounts.RenameParty(t.Context(), admin.request(nil), identity.User, "bob", taken)
+	w.refused(err, errs.NameNotAllowed)
+	admin.mustPutParty(identity.User, "erased-soon", `{}`)
+
+	err = w.Store.Update(t.Context(), func(tx store.Tx) error {
+		p := store.Party{Party: identity.Party{ID: 999_999, Name: identity.Name(taken), Kind: identity.User}, Created: w.Clock.Now(), Modified: w.Clock.Now()}
+		return errors.Join(tx.Write().Parties().Put(&p), w.Accounts.Refresh(tx))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.refused(w.Accounts.ErasePerson(t.Context(), admin.request(nil), "ann", "nobody"), errs.BadParameter)
+	admin.mustPutRoute("desk", routeTold)
+	w.as("ann").mustPutEntry("e.json", `{"type": "interval", "hours": 1, "route": "desk"}`)
+	if err := w.Accounts.ErasePerson(t.Context(), admin.request(nil), "ann", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	if w.Accounts.PartyID("ann") != 0 || w.Accounts.PartyID(taken) == 0 {
+		t.Error("ann is not gone, or the one with the name of a pseudonym is")
+	}
+}
+
+// TestOriginOfADirectory: directories do not tell upper from lower case in a DN, so that one
+// DN is one user's, however it is written.
+func TestOriginOfADirectory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	out := admin.mustPutParty(identity.User, "ann", `{"origin": "ldap UID=Ann,DC=X"}`)
+	w.form(out.Form).wants("origin", `"ldap uid=ann,dc=x"`)
+	_, err := admin.putParty(identity.User, "bob", `{"origin": "ldap uid=ANN,dc=x"}`)
+	w.refused(err, errs.Invalid, "/origin conflict")
+	out = admin.mustPutParty(identity.User, "bob", `{"origin": "oidc https://login.example.org/Realm Id1"}`)
+	w.form(out.Form).wants("origin", `"oidc https://login.example.org/Realm Id1"`)
 }

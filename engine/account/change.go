@@ -40,8 +40,10 @@ type JudgePassword func(password string, names ...string) string
 func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Change, error) {
 	kind, name := doc.Kind, doc.Name
 	old := t.ByName(kind, name)
-	if old == nil && !identity.LegalParty(kind, name) {
-		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", name, kind, identity.NameForm(kind))
+	if old == nil {
+		if err := mayBeCalled(kind, name); err != nil {
+			return nil, err
+		}
 	}
 	if old == nil && kind == identity.User && disablesOnly(doc.Node) {
 		return nil, errs.New(errs.NotFound, "There is no user %q, so that nobody is disabled and no user is made: is the name right? flowdrive user disable, and a PUT with If-Match: *, never make a user.", name)

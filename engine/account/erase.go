@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"fmt"
 
 	"flowdrive/engine/change"
 	"flowdrive/internal/identity"
@@ -11,15 +10,20 @@ import (
 
 // ErasePerson is DeleteParty for a user whose name is to go as well. Everything that would
 // keep it names "erased-<id>" instead, but for the places that docs/operate/erasing.md lists.
-// Errors: those of DeleteParty; errs.NameTaken if somebody else is called so.
+// Errors: those of DeleteParty.
 func (e *Accounts) ErasePerson(ctx context.Context, req change.Request, name, handOver string) error {
 	return e.remove(ctx, req, removal{kind: identity.User, name: name, handOver: handOver, erase: true})
 }
 
-// pseudonymous returns the user without what says who it is.
-func pseudonymous(p *store.Party) store.Party {
+// pseudonymous returns the user without what says who it is. Somebody else may be called by
+// the pseudonym since before such names were reserved; then there is another one.
+func (t *Table) pseudonymous(p *store.Party) store.Party {
 	to := *p
-	to.Name = identity.Name(fmt.Sprintf("erased-%d", to.ID))
+	for n := 1; ; n++ {
+		if to.Name = identity.Pseudonym(p.ID, n); t.free(p, string(to.Name)) == nil {
+			break
+		}
+	}
 	to.FullName, to.Email, to.Origin, to.Pending = "", "", "", store.PendingAddress{}
 	return to
 }
@@ -27,12 +31,9 @@ func pseudonymous(p *store.Party) store.Party {
 // erased has r.From called by a pseudonym everywhere, and returns how users and teams are
 // then.
 func (e *Accounts) erased(ctx context.Context, tx store.Tx, req change.Request, r replacement) (*Table, *store.Party, error) {
-	to := pseudonymous(r.From)
+	to := r.t.pseudonymous(r.From)
 	to.Revision++
 	to.Modified = req.Now
-	if err := nameFor(r.t, r.From, string(to.Name)); err != nil {
-		return nil, nil, err
-	}
 	if err := tx.Write().Parties().Put(&to); err != nil {
 		return nil, nil, err
 	}

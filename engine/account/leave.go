@@ -31,11 +31,8 @@ func (e *Accounts) leaveAhead(ctx context.Context, req change.Request, r removal
 		l.Had = p
 		called := p.Name
 		if r.erase {
-			has := pseudonymous(p)
+			has := t.pseudonymous(p)
 			l.Has, called = &has, has.Name
-			if err := nameFor(t, p, string(called)); err != nil {
-				return err
-			}
 		}
 		if r.handOver == "" {
 			return e.unused(stored, req, p, p.Name)

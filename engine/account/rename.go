@@ -87,9 +87,25 @@ func (e *Accounts) RenameParty(ctx context.Context, req change.Request, kind ide
 
 // nameFor returns an error if the party cannot get the name.
 func nameFor(t *Table, p *store.Party, name string) error {
-	if !identity.LegalParty(p.Kind, name) {
-		return errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", name, p.Kind, identity.NameForm(p.Kind))
+	if err := mayBeCalled(p.Kind, name); err != nil {
+		return err
 	}
+	return t.free(p, name)
+}
+
+// mayBeCalled says why no user or team may choose a name.
+func mayBeCalled(kind identity.Kind, name string) error {
+	if !identity.LegalParty(kind, name) {
+		return errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: %s.", name, kind, identity.NameForm(kind))
+	}
+	if identity.IsPseudonym(name) {
+		return errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: names such as erased-17 stand in place of users who were erased.", name, kind)
+	}
+	return nil
+}
+
+// free says why the user or team cannot have a name because of another one.
+func (t *Table) free(p *store.Party, name string) error {
 	if other := t.Directory().ByName(identity.Name(name)); other != nil && other.ID != p.ID {
 		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", other.Name)
 	}

@@ -85,7 +85,7 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 		c.Party = *old
 	case !v.Create:
 		return nil, errs.New(errs.LogIn, "There is no user here who is connected with your log-in. An administrator can connect one: \"origin\": %q in the file of the user in Admin/Users/.", v.Origin)
-	case !identity.LegalParty(identity.User, v.Name):
+	case mayBeCalled(identity.User, v.Name) != nil:
 		return nil, errs.New(errs.LogIn, "The directory calls you %q, which is not a valid name for a user here: %s. An administrator can connect a user of another name: \"origin\": %q in its file in Admin/Users/.", v.Name, identity.NameForm(identity.User), v.Origin)
 	case t.directory.ByName(identity.Name(v.Name)) != nil || identity.Fold(v.Name) == string(identity.Everyone):
 		return nil, errs.New(errs.LogIn, "The name %q is in use here by somebody for whom the directory does not vouch. If that is you, an administrator can connect you: \"origin\": %q in Admin/Users/%s.json.", v.Name, v.Origin, v.Name)
@@ -140,11 +140,20 @@ func vouchedTeams(t *Table, v *Vouched, user identity.Name) []*Change {
 // byOrigin returns the user for whom that directory vouches, nil for none.
 func (t *Table) byOrigin(origin string) *store.Party {
 	for _, p := range t.byID {
-		if origin != "" && p.Origin == origin {
+		if origin != "" && plainOrigin(p.Origin) == plainOrigin(origin) {
 			return p
 		}
 	}
 	return nil
+}
+
+// plainOrigin returns an origin as log-ins have it: directories do not tell upper from lower
+// case in a DN, and their answers are taken in lower case. An issuer and its subject stay.
+func plainOrigin(origin string) string {
+	if strings.HasPrefix(origin, "ldap ") {
+		return strings.ToLower(origin)
+	}
+	return origin
 }
 
 // VouchedBy returns the origin of the user, "" if no directory vouches for it.
@@ -176,5 +185,5 @@ func readOrigin(v document.Value, t *Table, p *store.Party) {
 		v.Fail(errs.CodeConflict, "is that of %q", other.Name)
 		return
 	}
-	p.Origin = text
+	p.Origin = plainOrigin(text)
 }

@@ -112,6 +112,21 @@ func NameForm(kind Kind) string {
 	return fmt.Sprintf("use letters, digits, _, -, single dots and @, at most %d, the first a letter or digit, no dot or @ at the end, and no extension such as .json", longestName)
 }
 
+// Pseudonym returns what stands in place of the name of a user who is erased. The first one
+// is numbered 1.
+func Pseudonym(id ID, number int) Name {
+	if number == 1 {
+		return Name(fmt.Sprintf("erased-%d", id))
+	}
+	return Name(fmt.Sprintf("erased-%d-%d", id, number))
+}
+
+// IsPseudonym reports whether a name looks like one of those: nobody may choose it.
+func IsPseudonym(name string) bool {
+	numbers, is := strings.CutPrefix(Fold(name), "erased-")
+	return is && numbers != "" && strings.Trim(numbers, "0123456789-") == ""
+}
+
 // Directory has all users and teams at one moment. Neither it nor its results
 // may be changed; a change makes a new one.
 type Directory struct {
