@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 	"flowdrive/internal/identity"
 )
 
@@ -20,6 +24,8 @@ const (
 	brakeWindow  = time.Minute
 	maxDeletions = 3      // of open cases within the window
 	maxBraked    = 10_000 // users that are remembered
+	brakedBytes  = 16 << 20
+	maxNamed     = 1000 // cases that a note names
 )
 
 // brake remembers when users deleted open cases.
@@ -59,9 +65,54 @@ func (d *drive) checkBrake(x *request, n node) error {
 	if err != nil || !running || d.overlays.deletions.admit(x.by.ID) {
 		return err
 	}
-	refusal := errs.New(errs.NotDeletable, "You have deleted %d open cases within a minute, which canceled them; so that an emptied folder does not cancel them all, this one stays. To cancel it, PUT {\"state\": \"canceled\"} to it, or delete it after a minute in which you delete none.", maxDeletions)
+	refusal := errs.New(errs.NotDeletable, "You have deleted %d open cases within a minute, which canceled them; so that an emptied folder does not cancel them all, this one stays. To cancel it, write \"state\": \"canceled\" into its file and save it, or delete it after a minute in which you delete none.", maxDeletions)
 	refusal.Err = errBraked
 	return refusal
+}
+
+// brakeNote is the note in Rejected/ that names the cases which the brake has kept.
+type brakeNote struct {
+	name string   // of its file
+	kept []string // paths of cases
+	more int      // that are not named
+}
+
+// nextBraked returns the note about the user's cases that the brake has kept within a
+// minute, with one more.
+func (d *drive) nextBraked(x *request) brakeNote {
+	d.overlays.deletions.mu.Lock() // two DELETEs of one user at the same time
+	defer d.overlays.deletions.mu.Unlock()
+	at := userPath{by: x.by.ID, folder: foldedFolder(x.at.parent().Segments)}
+	note, told := d.overlays.braked.find(at)
+	if !told {
+		note.name = filename.Stamped(x.wall, x.at.Name()) + ".txt"
+	}
+	if len(note.kept) < maxNamed {
+		note.kept = append(slices.Clip(note.kept), x.at.String())
+	} else {
+		note.more++
+	}
+	size := int64(0)
+	for _, path := range note.kept {
+		size += int64(len(path))
+	}
+	d.overlays.braked.add(at, note, size)
+	return note
+}
+
+// text says which cases were not deleted, and why.
+func (n *brakeNote) text(refusal error, now time.Time) string {
+	var b strings.Builder
+	for _, path := range n.kept {
+		b.WriteString(path + "\n")
+	}
+	if n.more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", n.more)
+	}
+	fmt.Fprintf(&b, "\nwere not deleted, the last one on %s.\nNothing of them has changed. The reasons:\n\n", now.UTC().Format(timeInNotes))
+	writeReasons(&b, refusal)
+	b.WriteString("\nThis file is deleted after a day.\n")
+	return b.String()
 }
 
 // errBraked is the cause of a refusal by the brake.

@@ -285,7 +285,26 @@ func (t *transfer) put(put *request, to node) (*answer, error) {
 	if err := t.checkSource(put); err != nil {
 		return nil, err
 	}
-	return t.send(put)
+	a, err := t.send(put)
+	if err == nil && t.move {
+		err = t.leaveNothing()
+	}
+	return a, err
+}
+
+// leaveNothing deletes a side file that was moved and is still there, as it is if the PUT
+// repeats one that was accepted a moment ago: nothing was stored then that would have
+// deleted it.
+func (t *transfer) leaveNothing() error {
+	from, isSideFile := scratchOf(t.source)
+	if !isSideFile {
+		return nil
+	}
+	err := t.engine.Scratch.Delete(t.r.Context(), engine.Request{By: t.by, Now: t.wall, Tokens: t.tokens}, from.place())
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	return err
 }
 
 // send sends the source's bytes to the destination.

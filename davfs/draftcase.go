@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/scratch"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/filename"
 )
 
@@ -24,6 +26,36 @@ func (a *answer) ask(o *engine.Outcome) *answer {
 	a.add("Content-Type", typeJSON)
 	a.Body = o.Draft
 	return a
+}
+
+// droppedBefore returns the open case that the file of this PUT has started before, 0 for
+// none.
+func (p *putRequest) droppedBefore(ctx context.Context) int64 {
+	n, isDrop := p.target.(dropFile)
+	if !isDrop || !p.mounted() || p.dryRun {
+		return 0
+	}
+	a, err := n.load(ctx)
+	if err == nil {
+		return a.CaseID
+	}
+	if !errs.Is(err, errs.NotFound) {
+		p.Log.Warn().Err(err).Msg("drive: could not find which case a file has started before")
+	}
+	return 0
+}
+
+// noteAnother leaves a note about a file that was saved again where it was dropped: that has
+// started another case, which a person who has only corrected it does not want.
+func (p *putRequest) noteAnother(before int64, o *engine.Outcome) {
+	if before == 0 || o.CaseID == before {
+		return
+	}
+	text := fmt.Sprintf("%s was saved again on %s. That has started another case, %d, since each file that is saved here starts one. Case %d, which it started before, goes on, too.\n\n",
+		p.at.String(), p.wall.UTC().Format(timeInNotes), o.CaseID, before)
+	text += fmt.Sprintf("If only one of them is meant, delete the other one: Cases/%d.json or Cases/%d.json.\n", before, o.CaseID)
+	text += fmt.Sprintf("To add a file to a case, save it in Cases/%d/Files/.\n\nThis note is deleted after a day.\n", before)
+	p.keepRefusal(p.request, scratch.Refusal{Name: fmt.Sprintf("Case %d was started, too.txt", o.CaseID), Reasons: text}, p.at)
 }
 
 // noteDraft leaves a note about a drop of a mounting client that has made a draft.

@@ -36,7 +36,7 @@ type overlays struct {
 
 	secrets *newSecrets // that were made a moment ago
 
-	braked *recentActions[struct{}] // users who have been told that the brake holds
+	braked *recentActions[brakeNote] // what users have been told that the brake holds
 }
 
 func newOverlays(now func() time.Time) *overlays {
@@ -51,7 +51,7 @@ func newOverlays(now func() time.Time) *overlays {
 
 		secrets: startNewSecrets(now),
 
-		braked: newRecentActions[struct{}](now, brakeWindow, maxBraked, 1),
+		braked: newRecentActions[brakeNote](now, brakeWindow, maxBraked, brakedBytes),
 	}
 }
 

@@ -79,7 +79,7 @@ func (n scratchPlace) chosen() bool {
 // documentName returns the name under which a person would have stored a document.
 func documentName(at scratchPlace) string {
 	stem := strings.TrimPrefix(at.name, ".")
-	for _, end := range []string{".bak", ".txt"} {
+	for _, end := range [...]string{".bak", ".txt"} {
 		if n := len(stem) - len(end); n > 0 && strings.EqualFold(stem[n:], end) {
 			stem = stem[:n]
 		}
@@ -91,6 +91,22 @@ func documentName(at scratchPlace) string {
 		return stem + ".yaml"
 	}
 	return stem + ".json"
+}
+
+// backupOf returns the document that a file is a copy of by its name, as leave.yaml.bak2 is:
+// to store it under the name that it had would put an old version over the new one. It is
+// "" for any other name, and for one that Windows has given another extension.
+func backupOf(name string) string {
+	folded := strings.ToLower(name)
+	if strings.HasSuffix(folded, ".txt") {
+		return ""
+	}
+	for _, ext := range [...]string{".json.", ".yaml.", ".yml."} {
+		if i := strings.Index(folded, ext); i > 0 {
+			return strings.TrimPrefix(name[:i+len(ext)-1], ".")
+		}
+	}
+	return ""
 }
 
 // documentExample shows what a document of the folder is like: a plain text under the
@@ -119,6 +135,10 @@ func idleText(at scratchPlace, moved bool) string {
 	case accountFolder:
 		b.WriteString("Here only me.json is read. Keep other files in Documents/.\n")
 	default:
+		if of := backupOf(at.name); of != "" {
+			fmt.Fprintf(&b, "It seems to be a backup of %s. Keep backups in Documents/%s/. The folder .history here has the versions of %s that were overwritten.\n", of, at.by.Name, of)
+			break
+		}
 		name := documentName(at)
 		fmt.Fprintf(&b, "Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", name)
 		b.WriteString(documentExample(at.parent))

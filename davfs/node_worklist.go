@@ -190,7 +190,7 @@ func (n worklistFile) remove(ctx context.Context, _ engine.Request, _ query) err
 	if _, err := n.load(ctx); err != nil {
 		return err
 	}
-	return errs.New(errs.NotDeletable, `A task cannot be deleted: PUT {"do": "reject"} if it is not for you.`)
+	return errs.New(errs.NotDeletable, `A task cannot be deleted. If it is not for you, write "reject" into "do" in its file and save it.`)
 }
 
 // moveTo accepts the task, or releases it: that is what it is to be on another

@@ -189,10 +189,21 @@ func (x *request) putNowhere(n node) error {
 		return absent() // "…/name.json/" is not a folder
 	}
 	refusal := x.notAllowed(n)
+	if !x.script && errs.Is(refusal, errs.Method) && !x.takesFiles(n) {
+		return x.notSaved(n)
+	}
 	if x.takesFiles(n) && errs.Is(refusal, errs.Method) {
 		return errs.New(errs.Method, "This is a folder. Save the file in it, under a name of its own: %s/<name>. The folder itself takes %s.", strings.TrimSuffix(x.at.String(), "/"), x.allow)
 	}
 	return refusal
+}
+
+// notSaved says to a person on a mount why nothing can be saved at a place.
+func (x *request) notSaved(n node) error {
+	if _, isFolder := n.(folder); isFolder {
+		return errs.New(errs.Method, "%s is a folder of the drive, which a file cannot replace. To start a case with a file, save it in Workflow/Routes/<route>/; to attach it to a case, in Workflow/Cases/<number>/Files/; to keep it, in Documents/%s/.", x.at.String(), x.by.Name)
+	}
+	return errs.New(errs.Method, "%s shows how things stand and cannot be changed by saving it. Workflow/README.txt says which files can be; keep files of your own in Documents/%s/.", x.at.String(), x.by.Name)
 }
 
 // takesFiles reports whether a node is a folder in which people keep files of their own.
@@ -362,6 +373,7 @@ func (p *putRequest) perform() (*answer, error) {
 		req.Key = p.key
 		req.Answer = func(o *engine.Outcome) []byte { return p.answer(o).encode() }
 	}
+	before := p.droppedBefore(ctx)
 	out, err := p.target.put(ctx, req, p.in)
 	if err != nil {
 		return p.failed(err)
@@ -374,6 +386,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.noteSecret(out)
 	p.noteIdle(ctx)
 	p.noteDraft(out)
+	p.noteAnother(before, out)
 	p.noteWaiting(out)
 	return a, nil
 }

@@ -26,7 +26,8 @@ func TestRefusedWithoutContent(t *testing.T) {
 	`, "@", "20261120T120000Z~~"))
 }
 
-// TestBrakeSaysWhyOnce: who empties a folder of cases on a mount finds the reason once.
+// TestBrakeSaysWhyOnce: who empties a folder of cases on a mount finds one note, which names
+// each case that was kept.
 func TestBrakeSaysWhyOnce(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
@@ -43,7 +44,13 @@ func TestBrakeSaysWhyOnce(t *testing.T) {
 	}
 	names := d.listed(t, "/dav/Workflow/Cases/Rejected/")
 	if len(names) != 1 || !strings.HasSuffix(names[0], " d.json.txt") {
-		t.Errorf("the reasons: %q", names)
+		t.Fatalf("the reasons: %q", names)
+	}
+	text := d.ask(t, "sam GET /dav/Workflow/Cases/Rejected/"+strings.ReplaceAll(names[0], " ", "%20"), "User-Agent: davfs2/1.6.1").Body.String()
+	for _, want := range []string{"/Cases/d.json\n", "/Cases/e.json\n", "were not deleted", `write "state": "canceled" into its file`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the note lacks %q: %s", want, text)
+		}
 	}
 }
 

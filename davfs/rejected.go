@@ -123,7 +123,7 @@ func (d *drive) rejectFolder(x *request, refusal error) {
 }
 
 // rejectOther keeps why something was not done that sends no content. What is not there
-// was not asked for by a person, and a part of the brake's refusals says it for all.
+// was not asked for by a person, and what the brake has kept is told in one note.
 func (d *drive) rejectOther(x *request, refusal error, done string) {
 	if !x.isTold(x.at, refusal) || sideFile(x.at.Name()) {
 		return
@@ -133,10 +133,10 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 		return
 	default:
 	}
-	if errors.Is(refusal, errBraked) && d.overlays.braked.has(userPath{by: x.by.ID}) {
+	if errors.Is(refusal, errBraked) {
+		note := d.nextBraked(x)
+		d.keepRefusal(x, scratch.Refusal{Name: note.name, Reasons: note.text(refusal, x.wall)}, x.at)
 		return
-	} else if errors.Is(refusal, errBraked) {
-		d.overlays.braked.add(userPath{by: x.by.ID}, struct{}{}, 0)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not %s on %s.\n", x.at.String(), done, x.wall.UTC().Format(timeInNotes))
@@ -247,6 +247,13 @@ func notMoved(from, to address, done string, refusal error, now time.Time) strin
 // timeInNotes is how times stand in notes.
 const timeInNotes = "2 January 2006 at 15:04:05 UTC"
 
+// forMounts has what a person on a mount can do instead of what a program sends.
+var forMounts = strings.NewReplacer(
+	"DELETE with ?force cancels its open cases and pauses the schedule entries.",
+	"An administrator of the route can delete it on its page or by flowdrive rm --force, which cancels its open cases and pauses the schedule entries.",
+	" and Overwrite is F.", " and nothing was to be overwritten.",
+)
+
 // writeReasons writes every reason once: the detail of a refused document is its
 // first fault.
 func writeReasons(b *strings.Builder, refusal error) {
@@ -258,7 +265,7 @@ func writeReasons(b *strings.Builder, refusal error) {
 		b.WriteString("- " + f.String() + "\n")
 	}
 	if len(e.Faults) == 0 {
-		b.WriteString("- " + e.Detail + "\n")
+		b.WriteString("- " + forMounts.Replace(e.Detail) + "\n")
 	}
 	if e.Kind == errs.ScenarioBroken {
 		fmt.Fprintf(b, "\nThese are places in %v, the story by which the route is tried before it is stored.\n"+

@@ -24,7 +24,27 @@ func Temporary(name string) bool {
 			return true
 		}
 	}
-	return strings.Contains(folded, ".sb-") || sixMore(folded)
+	return strings.Contains(folded, ".sb-") || sixMore(folded) || ofSed(name)
+}
+
+// ofSed reports whether the name is that of the file which sed -i writes and renames: "sed"
+// and six letters and digits. A word of small letters is a name that a person has chosen.
+func ofSed(name string) bool {
+	six, is := strings.CutPrefix(name, "sed")
+	if !is || len(six) != 6 {
+		return false
+	}
+	word := true
+	for _, c := range []byte(six) {
+		switch {
+		case 'a' <= c && c <= 'z':
+		case 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+			word = false
+		default:
+			return false
+		}
+	}
+	return !word
 }
 
 // sixMore reports whether a document's extension is followed by a dot and

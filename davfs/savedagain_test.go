@@ -1,0 +1,49 @@
+package davfs
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTemporaryFileOfSedInADropFolder: sed -i writes a file of its own and renames it. That
+// starts nothing, and the file that it is renamed to starts a case, of which its user is told.
+func TestTemporaryFileOfSedInADropFolder(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 PUT Routes/bug/screen.csv | first | 201
+		+70
+		davfs2 PUT Routes/bug/sed7kS6JV | second | 201
+		curl GET Cases/20.json | | 404
+		davfs2 GET Routes/bug/Rejected/@sed7kS6JV.txt | | 404
+		davfs2 MOVE Routes/bug/sed7kS6JV -> Routes/bug/screen.csv | | 20.
+		curl GET Cases/20.json | | 200
+		davfs2 GET Routes/bug/sed7kS6JV | | 404
+		davfs2 GET Routes/bug/Rejected/Case~~20~~was~~started,~~too.txt | | 200 | (?s:.*screen.csv was saved again.*another case, 20.*Case 19, .* goes on.*)
+	`, "@", "20261120T120000Z~~"))
+}
+
+// TestMoveOfEqualBytesLeavesNothing: a program that writes what is stored and renames it
+// leaves neither its temporary file nor a note about that.
+func TestMoveOfEqualBytesLeavesNothing(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Routes/own.yaml | @route | 201
+		davfs2 PUT Routes/own.new | @route | 201
+		davfs2 MOVE Routes/own.new -> Routes/own.yaml | | 20.
+		davfs2 GET Routes/own.new | | 404
+		davfs2 LIST Routes/Rejected/ | | 404
+	`)
+}
+
+// TestWordsForMounts: what cannot be saved says where to save it, without the words of the
+// protocol.
+func TestWordsForMounts(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 PUT Status/overview.txt | mine | 403
+		davfs2 PUT Cases/18/log.txt | mine | 405
+		davfs2 GET Cases/18/Rejected/@log.txt.txt | | 200 | (?s:.*shows how things stand and cannot be changed by saving it.*)
+		davfs2 DELETE Routes/tip.yaml | | 409
+		davfs2 GET Routes/Rejected/@tip.yaml.txt | | 200 | (?s:.*flowdrive rm --force.*)
+	`, "@", "20261120T120000Z~~"))
+}
