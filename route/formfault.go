@@ -52,7 +52,7 @@ func formFault(v document.Value, err error) *errs.Fault {
 	for _, step := range invalid.InstanceLocation {
 		pointer = document.Pointer(pointer, step)
 	}
-	code, detail := explainForm(invalid, at)
+	code, detail := explainPart(invalid, at)
 	if detail == "" {
 		return nil
 	}

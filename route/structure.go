@@ -218,8 +218,8 @@ func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.No
 	return "", ""
 }
 
-// explainForm says what is wrong with a part of a form, "" if it has no words for it.
-func explainForm(e *jsonschema.ValidationError, at *document.Node) (errs.Code, string) {
+// explainPart says what is wrong with a part of a form, "" if it has no words for it.
+func explainPart(e *jsonschema.ValidationError, at *document.Node) (errs.Code, string) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		return errs.CodeType, explainType(k, at)
