@@ -111,7 +111,10 @@ func (e *daysOffTroubles) look(calendars *calendar.Calendars, row *store.Trouble
 	told.Text, told.Instant = text, row.Due // when people are told again, however often it is looked at
 	n := told.notice(told.What.Kind(), now)
 	n.Trouble.Instant = time.Time{}
-	n.Entry, n.People, n.Trouble.Again = noticeEntry(stored, entry), e.concernedByEntry(stored), again
+	if n.Entry, err = noticeEntry(e.tx, stored, entry); err != nil {
+		return err
+	}
+	n.People, n.Trouble.Again = e.concernedByEntry(stored), again
 	told.addTold(e.accounts.Table(), n.People)
 	row.Data = document.Line(told)
 	if err := e.tx.Write().Troubles().Update(row); err != nil {

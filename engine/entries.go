@@ -473,6 +473,9 @@ func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.Giv
 	if err := keepEnded(tx, stored, given, end); err != nil {
 		return err
 	}
+	if err := e.decider.forgetEntry(tx, stored, end); err != nil { // as long as it has its name, by which people are told
+		return err
+	}
 	if given != nil {
 		if err := keepPastName(tx, given, now); err != nil {
 			return err
@@ -482,9 +485,6 @@ func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.Giv
 		}
 	}
 	if err := tx.Write().Entries().Delete(stored.UUID); err != nil {
-		return err
-	}
-	if err := e.decider.forgetEntry(tx, stored, end); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })

@@ -48,7 +48,11 @@ func (e *deeds) tellDeed(of loadedEntry, d *notice.Deed, now time.Time, told ...
 		return nil
 	}
 	d.By = e.callName(identity.Name(d.Actor))
-	n := &notice.Notice{Kind: notice.KindAct, Time: now, Entry: noticeEntry(of.row, of.entry), Deed: d, People: people}
+	about, err := noticeEntry(e.tx, of.row, of.entry)
+	if err != nil {
+		return err
+	}
+	n := &notice.Notice{Kind: notice.KindAct, Time: now, Entry: about, Deed: d, People: people}
 	return e.tell(e.tx, n, e.postLoose(e.tx, now))
 }
 
@@ -211,7 +215,11 @@ func (e *deeds) addHeld(owners []*heldOwner, row *store.Entry, but identity.Name
 		if err != nil {
 			return nil, err
 		}
-		owners[at].held.add(noticeEntry(row, entry), row.Due)
+		about, err := noticeEntry(e.tx, row, entry)
+		if err != nil {
+			return nil, err
+		}
+		owners[at].held.add(about, row.Due)
 	}
 	return owners, nil
 }

@@ -94,6 +94,10 @@ func (e *skips) again(row *store.Trouble, told *trouble, now time.Time) error {
 
 func (e *skips) tellOf(l *loadedEntry, told *trouble, skipped skippedInstant) error {
 	n := told.notice(told.What.Kind(), skipped.now)
-	n.Entry, n.People, n.Trouble.Ended = noticeEntry(l.row, l.entry), e.concernedByEntry(l.row), skipped.ended
+	var err error
+	if n.Entry, err = noticeEntry(e.tx, l.row, l.entry); err != nil {
+		return err
+	}
+	n.People, n.Trouble.Ended = e.concernedByEntry(l.row), skipped.ended
 	return e.tell(e.tx, n, e.postLoose(e.tx, skipped.now))
 }

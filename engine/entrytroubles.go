@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"flowdrive/engine/notice"
@@ -70,7 +74,10 @@ func (e *deeds) endTrouble(row *store.Trouble, of loadedEntry, over entryOver) (
 		return nil, err
 	}
 	n := told.notice(notice.KindMended, over.at)
-	n.Entry, n.Trouble.Over = noticeEntry(of.row, of.entry), over.end
+	if n.Entry, err = noticeEntry(e.tx, of.row, of.entry); err != nil {
+		return nil, err
+	}
+	n.Trouble.Over = over.end
 	n.People = e.toldButNot(told, over.by, n.Trouble)
 	return n.People, e.tell(e.tx, n, e.postLoose(e.tx, over.at))
 }
@@ -102,7 +109,10 @@ func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble,
 		told.Text = entry.LastError // another PUT has taken it away, and it has not fired since
 	}
 	n := told.notice(told.What.Kind(), now)
-	n.Entry, n.People, n.Trouble.Again = noticeEntry(stored, entry), e.concernedByEntry(stored), true
+	if n.Entry, err = noticeEntry(tx, stored, entry); err != nil {
+		return err
+	}
+	n.People, n.Trouble.Again = e.concernedByEntry(stored), true
 	told.addTold(e.accounts.Table(), n.People)
 	row.Data = document.Line(told)
 	if err := tx.Write().Troubles().Update(row); err != nil {
@@ -139,10 +149,23 @@ func (e *decider) forgetEntry(tx store.Tx, stored *store.Entry, end entryEnd) er
 	return nil
 }
 
-func noticeEntry(stored *store.Entry, entry *schedule.Entry) *notice.Entry {
-	title := entry.Title
-	if title == "" {
-		title = entry.Route
+// noticeEntry returns a schedule entry as people are told of it: one without a title by the
+// name that its author, else somebody, has given it.
+func noticeEntry(r store.Reader, stored *store.Entry, entry *schedule.Entry) (*notice.Entry, error) {
+	n := &notice.Entry{UUID: stored.UUID.String(), Title: entry.Title, Route: entry.Route}
+	if n.Title != "" {
+		return n, nil
 	}
-	return &notice.Entry{UUID: stored.UUID.String(), Title: title, Route: entry.Route}
+	given, err := r.Names().List(store.FolderSchedule, []store.UUID{stored.UUID}, nil)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(given, func(a, b store.GivenName) int {
+		own := func(g *store.GivenName) int { return map[bool]int{true: 0, false: 1}[g.Author == stored.AuthorID] }
+		return cmp.Or(cmp.Compare(own(&a), own(&b)), strings.Compare(a.Name, b.Name))
+	})
+	if n.Title = entry.Route; len(given) > 0 {
+		n.Title = strings.TrimSuffix(given[0].Name, path.Ext(given[0].Name))
+	}
+	return n, nil
 }

@@ -260,8 +260,12 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		}
 	}
 	if trouble != nil {
+		about, err := noticeEntry(tx, stored, entry)
+		if err != nil {
+			return false, err
+		}
 		failure := &notice.Notice{
-			Kind: notice.KindFailure, Time: o.FiredAt, Entry: noticeEntry(stored, entry),
+			Kind: notice.KindFailure, Time: o.FiredAt, Entry: about,
 			Trouble: &notice.Trouble{Text: o.Reason, Since: o.FiredAt, Instant: o.Instant, Ended: f.step.Ended},
 		}
 		if err := e.decider.firingFailed(tx, stored, failure); err != nil {

@@ -34,7 +34,11 @@ func (e *pauses) begin(n *ending, of loadedEntry) error {
 		return err
 	}
 	about := told.notice(told.What.Kind(), n.req.Now)
-	about.Entry, about.Trouble.By = noticeEntry(of.row, of.entry), e.callName(by)
+	var err error
+	if about.Entry, err = noticeEntry(e.tx, of.row, of.entry); err != nil {
+		return err
+	}
+	about.Trouble.By = e.callName(by)
 	for _, p := range people {
 		at := slices.IndexFunc(n.paused, func(o *heldOwner) bool { return o.person.Name == p.Name })
 		if at < 0 {
@@ -87,7 +91,10 @@ func (e *pauses) again(row *store.Trouble, told *trouble, now time.Time) error {
 		return err
 	}
 	n := told.notice(told.What.Kind(), now)
-	n.Entry, n.People, n.Trouble.Again = noticeEntry(stored, entry), e.concernedByEntry(stored), true
+	if n.Entry, err = noticeEntry(e.tx, stored, entry); err != nil {
+		return err
+	}
+	n.People, n.Trouble.Again = e.concernedByEntry(stored), true
 	told.addTold(e.accounts.Table(), n.People)
 	row.Data = document.Line(told)
 	if err := e.tx.Write().Troubles().Update(row); err != nil {

@@ -28,6 +28,7 @@ func TestLinks(t *testing.T) {
 	sam.mustPutCase(name, `{"links": {"follows": null, "absent": null}}`)
 	log := strings.Join(sam.logTexts(mine), "\n")
 	for _, line := range []string{
+		fmt.Sprintf("life: Set the relation follows to case %d", first),
 		fmt.Sprintf("life: Set the relation duplicateOf to case %d", first), fmt.Sprintf("life: Removed the relation follows to case %d", first),
 	} {
 		if !strings.Contains(log, line) {

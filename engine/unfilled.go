@@ -42,7 +42,11 @@ func (e *unfilled) fired(f *firing, left []string, now time.Time) error {
 		return err
 	}
 	n := told.notice(told.What.Kind(), now)
-	n.Entry, n.People, n.Trouble.Ended = noticeEntry(f.row, f.entry), people, f.step.Ended
+	var err error
+	if n.Entry, err = noticeEntry(e.tx, f.row, f.entry); err != nil {
+		return err
+	}
+	n.People, n.Trouble.Ended = people, f.step.Ended
 	return e.tell(e.tx, n, e.postLoose(e.tx, now))
 }
 

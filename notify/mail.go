@@ -172,15 +172,19 @@ func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 	ctx, cancel := context.WithTimeout(ctx, g.limits.mail)
 	defer cancel()
 	failure := g.handOver(ctx, messages)
-	o := outcome{members: m.Members}
+	o, taken := outcome{members: m.Members}, 0
 	for i, m := range messages {
 		if m.IsDelivered() {
 			g.sent.add(key, to[i])
+			taken++
 		} else if m.HasSendError() {
 			o.note(to[i], m.SendError())
 		}
 	}
 	switch {
+	case taken == len(to): // how the connection ended after that does not matter
+		g.sent.forget(key)
+		return nil
 	case o.broken || failure != nil && !o.said():
 		if ctx.Err() != nil {
 			return g.unfinished(ctx, failure)

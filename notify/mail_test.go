@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
@@ -303,6 +304,54 @@ func TestMailOfMany(t *testing.T) {
 	}
 	if len(mails) != len(to) || len(ids) != len(to) {
 		t.Errorf("got %d mails with %d identities", len(mails), len(ids))
+	}
+}
+
+// TestMailTakenThenClosed: a mail that the server has taken is delivered, also if the
+// connection ends before the server has answered the farewell.
+func TestMailTakenThenClosed(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	mails := make(chan int, 1)
+	go func() {
+		taken := 0
+		defer func() { mails <- taken }()
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		say := func(line string) { _, _ = io.WriteString(conn, line+"\r\n") }
+		say("220 mail.example.org")
+		inData := false
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			switch line := lines.Text(); {
+			case inData && line == ".":
+				inData = false
+				taken++
+				say("250 taken")
+			case inData:
+			case line == "DATA":
+				inData = true
+				say("354 go on")
+			case line == "QUIT":
+				return
+			default:
+				say("250 mail.example.org")
+			}
+		}
+	}()
+	box := &mailbox.Server{Address: l.Addr().String()}
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", "")})
+	if got := deliver(t, g, mailOf("ann@example.org")); got != "nothing" {
+		t.Errorf("got %s", got)
+	}
+	if taken := <-mails; taken != 1 {
+		t.Errorf("the server has taken %d mails", taken)
 	}
 }
 

@@ -67,6 +67,9 @@ func (d beginning) create(e Create) error {
 		entry.Actor, entry.Trigger, entry.Text = nil, new(ByChild), fmt.Sprintf("%s by %s of case %d", textCreated, c.ParentAction, c.Parent)
 	}
 	d.add(entry)
+	for _, l := range c.Relations {
+		d.add(LogEntry{Kind: LogLife, Actor: entry.Actor, Trigger: entry.Trigger, Text: textRelated(l)})
+	}
 	for _, text := range e.Warnings {
 		d.add(LogEntry{Kind: LogWarning, Text: text})
 	}

@@ -49,11 +49,16 @@ func (d *caseDecision) relate(changes []RelationChange) (texts []string) {
 			list = slices.Insert(list, i, ch)
 		}
 		if ch.Case != 0 {
-			texts = append(texts, fmt.Sprintf("Set the relation %s to case %d", ch.Name, ch.Case))
+			texts = append(texts, textRelated(ch))
 		}
 		d.c.Relations, d.changed = list, true
 	}
 	return texts
+}
+
+// textRelated is what the log says of a relation that was set.
+func textRelated(l Relation) string {
+	return fmt.Sprintf("Set the relation %s to case %d", l.Name, l.Case)
 }
 
 // appendRelations appends the relations as an object.

@@ -21,7 +21,7 @@ func (e *Dispatcher) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 	how := HowFailed(failure)
 	pause, again := NextAttempt(request, row.Key, row.Attempts, failure)
 	if isLost(failure) {
-		pause, again = 0, Restarts(request, row.Attempts)
+		pause, again = afterLost(request, row.Attempts)
 	}
 	if !again {
 		return e.conclude(ctx, row, machine.Undelivered{

@@ -61,6 +61,16 @@ func Restarts(r *machine.Request, attempts int64) bool {
 	return r.Exec == nil || r.Retry != nil && attempts <= r.Retry.Times && slices.Contains(r.Retry.On, route.RetryInterrupted)
 }
 
+// afterLost returns after which pause a request is sent again whose last attempt the end of
+// the server has interrupted, and whether it is. A Retry says how long the pause is after any
+// failure: what the request needs may have to come back with the server.
+func afterLost(r *machine.Request, attempts int64) (pause time.Duration, again bool) {
+	if again = Restarts(r, attempts); again && r.Retry != nil {
+		pause = pauseOf(r.Retry, attempts)
+	}
+	return pause, again
+}
+
 // isRetried reports whether a request with a Retry is sent again after such an error.
 func isRetried(r *machine.Request, err error, final bool) bool {
 	on := r.Retry.On

@@ -71,4 +71,17 @@ func TestNextAttempt(t *testing.T) {
 	if Restarts(exec(nil), 1) || Restarts(exec(twice), 2) || !Restarts(exec(interrupted), 2) || Restarts(exec(interrupted), 3) || !Restarts(call(nil), 40) {
 		t.Error("what the end of the server interrupted is taken up, or not, against what its step says")
 	}
+	for name, test := range map[string]struct {
+		request *machine.Request
+		pause   time.Duration
+		again   bool
+	}{
+		"a command with a pause": {exec(interrupted), time.Minute, true},
+		"a command without":      {exec(nil), 0, false},
+		"a call":                 {call(nil), 0, true},
+	} {
+		if pause, again := afterLost(test.request, 1); pause != test.pause || again != test.again {
+			t.Errorf("%s that was interrupted: again %t after %s, want %s", name, again, pause, test.pause)
+		}
+	}
 }
