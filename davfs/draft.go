@@ -30,6 +30,9 @@ func (p *putRequest) draft(ctx context.Context) (*answer, error) {
 	}
 	a := &answer{Status: http.StatusNoContent}
 	p.differs = !created
+	if !created {
+		p.noteEmptied()
+	}
 	if created {
 		a.Status = http.StatusCreated
 		a.add("ETag", (&store.Scratch{SHA256: sha256.Sum256(nil)}).ETag())

@@ -36,6 +36,8 @@ type overlays struct {
 
 	secrets *newSecrets // that were made a moment ago
 
+	emptied *recentActions[struct{}] // documents over which an empty file was saved
+
 	braked *recentActions[brakeNote] // what users have been told that the brake holds
 }
 
@@ -50,6 +52,8 @@ func newOverlays(now func() time.Time) *overlays {
 		deletions:       newBrake(now),
 
 		secrets: startNewSecrets(now),
+
+		emptied: newRecentActions[struct{}](now, emptiedLifetime, maxRefusals, 1),
 
 		braked: newRecentActions[brakeNote](now, brakeWindow, maxBraked, brakedBytes),
 	}

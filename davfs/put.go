@@ -439,6 +439,7 @@ func (p *putRequest) updateOverlays(ctx context.Context, o *engine.Outcome, a *a
 	if p.dryRun {
 		return
 	}
+	p.endEmptied(ctx)
 	if hasOverlay(p.at, p.target) {
 		p.keepEcho(ctx, o, a)
 		p.dropDraft(ctx)

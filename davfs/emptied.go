@@ -1,0 +1,55 @@
+package davfs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/scratch"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// An empty file that is saved over a document leaves the document in force
+// (docs/contract/drive.md#draft-files). A person who has emptied it, or whose editor has
+// crashed, sees an empty file on some mounts and may think that the document is gone: a note
+// in Rejected/ says what is in force, until the file is saved with a text.
+
+// emptiedLifetime is how long the note about an emptied file is deleted with its reason; it
+// lasts a day itself.
+const emptiedLifetime = 24 * time.Hour
+
+// noteEmptied leaves such a note for the clients that send no empty file before each text.
+func (p *putRequest) noteEmptied() {
+	agent := p.r.UserAgent()
+	if !p.mounted() || p.transferBy != "" || !strings.HasPrefix(agent, rclone) && !strings.HasPrefix(agent, "davfs2/") {
+		return
+	}
+	text := fmt.Sprintf("%s was saved without any text on %s. What was stored there before is in force and has not changed.\n", p.at.String(), p.wall.UTC().Format(timeInNotes))
+	text += "Your mount may show the file as empty for some minutes. Its text is shown again then.\n\n"
+	text += "To change it, save it with a text. To end what it stands for, delete it.\n"
+	text += "\nThis note is deleted after a day, or once the file is saved with a text.\n"
+	p.keepRefusal(p.request, scratch.Refusal{Name: emptiedNote(p.at), Reasons: text}, p.at)
+	p.request.overlays.emptied.add(p.userPath(), struct{}{}, 0)
+}
+
+// emptiedNote is the name of the note about an emptied file.
+func emptiedNote(at address) string { return at.Name() + " is empty.txt" }
+
+// endEmptied deletes the note about a file that has a text again.
+func (p *putRequest) endEmptied(ctx context.Context) {
+	if p.script || !p.request.overlays.emptied.has(p.userPath()) {
+		return
+	}
+	p.request.overlays.emptied.forget(p.userPath())
+	folder, err := p.nearestFolder(ctx, p.at)
+	if err == nil && folder.Segments != nil {
+		note := scratch.RejectedAt(store.ScratchPlace{Folder: folderPath(folder.Segments), Name: emptiedNote(p.at)})
+		err = p.engine.Scratch.Delete(ctx, engine.Request{By: p.by, Now: p.wall}, note)
+	}
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		p.Log.Warn().Err(err).Msg("drive: could not delete the note about a file that was empty")
+	}
+}
