@@ -16,6 +16,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/route"
 )
 
 // reportWeeks is how many weeks a report shows: this one and those before it.
@@ -168,16 +169,14 @@ func stays() []struct {
 func (x reportDrawing) reportStates(r *engine.Report) (out []reportState) {
 	times := map[string][]time.Duration{}
 	for i := range r.Cases {
-		for _, v := range r.Cases[i].Visits {
-			if !v.Left.IsZero() {
-				times[v.State] = append(times[v.State], max(0, v.Left.Sub(v.Entered)))
-			}
+		for _, v := range staysOf(r, &r.Cases[i]) {
+			times[v.State] = append(times[v.State], max(0, v.Left.Sub(v.Entered)))
 		}
 	}
 	for i := range r.Route.States {
 		s := &r.Route.States[i]
 		all := times[s.Name]
-		if len(all) == 0 || s.Complete {
+		if len(all) == 0 {
 			continue
 		}
 		slices.Sort(all)
@@ -185,6 +184,15 @@ func (x reportDrawing) reportStates(r *engine.Report) (out []reportState) {
 		out = append(out, reportState{State: markOfState(s), Visits: len(all), Median: rank(50), Most: rank(90), Longest: rank(100), Bars: barsOfStays(all)})
 	}
 	return out
+}
+
+// staysOf returns the stays of a case that a report counts: those that are over, in states
+// that the route has and in which cases do not end.
+func staysOf(r *engine.Report, c *engine.ReportCase) []engine.Visit {
+	return slices.DeleteFunc(slices.Clone(c.Visits), func(v engine.Visit) bool {
+		at := r.Route.State(v.State)
+		return v.Left.IsZero() || at == route.NoState || r.Route.States[at].Complete
+	})
 }
 
 // barsOfStays draws how many stays were how long.
@@ -296,11 +304,11 @@ func (x reportDrawing) reportLoads(r *engine.Report) []reportLoad {
 // the week, or all if that is "".
 func figures() map[string]struct {
 	columns []string
-	rows    func(x *visit, c *engine.ReportCase, week string) [][]string
+	rows    func(x *visit, r *engine.Report, c *engine.ReportCase, week string) [][]string
 } {
 	type figure = struct {
 		columns []string
-		rows    func(x *visit, c *engine.ReportCase, week string) [][]string
+		rows    func(x *visit, r *engine.Report, c *engine.ReportCase, week string) [][]string
 	}
 	within := func(x *visit, week string, t time.Time) bool {
 		return !t.IsZero() && (week == "" || x.reportDrawing().weekOf(t) == week)
@@ -316,20 +324,20 @@ func figures() map[string]struct {
 	}
 	columns := []string{"title", "status", "state", "starter", "begun", "ended"}
 	return map[string]figure{
-		"begun": {columns, func(x *visit, c *engine.ReportCase, week string) [][]string {
+		"begun": {columns, func(x *visit, _ *engine.Report, c *engine.ReportCase, week string) [][]string {
 			if !within(x, week, c.Begun) {
 				return nil
 			}
 			return [][]string{ofCase(c)}
 		}},
-		"ended": {columns, func(x *visit, c *engine.ReportCase, week string) [][]string {
+		"ended": {columns, func(x *visit, _ *engine.Report, c *engine.ReportCase, week string) [][]string {
 			if !within(x, week, c.Ended) {
 				return nil
 			}
 			return [][]string{ofCase(c)}
 		}},
-		"time": {[]string{"title", "in", "entered", "left", "seconds"}, func(x *visit, c *engine.ReportCase, week string) (out [][]string) {
-			for _, v := range c.Visits {
+		"time": {[]string{"title", "in", "entered", "left", "seconds"}, func(x *visit, r *engine.Report, c *engine.ReportCase, week string) (out [][]string) {
+			for _, v := range staysOf(r, c) {
 				if within(x, week, v.Left) {
 					seconds := strconv.FormatInt(int64(v.Left.Sub(v.Entered)/time.Second), 10)
 					out = append(out, []string{c.Title, v.State, instant(v.Entered), instant(v.Left), seconds})
@@ -337,7 +345,7 @@ func figures() map[string]struct {
 			}
 			return out
 		}},
-		"overdue": {[]string{"title", "task", "due", "waits for"}, func(x *visit, c *engine.ReportCase, week string) (out [][]string) {
+		"overdue": {[]string{"title", "task", "due", "waits for"}, func(x *visit, _ *engine.Report, c *engine.ReportCase, week string) (out [][]string) {
 			for i := range c.Waits {
 				if w := &c.Waits[i]; late(w, x.now) && within(x, week, w.Due) {
 					out = append(out, []string{c.Title, w.Title, instant(w.Due), strings.Join(w.Who, " ")})
@@ -345,7 +353,7 @@ func figures() map[string]struct {
 			}
 			return out
 		}},
-		"load": {[]string{"title", "who", "task", "since", "due"}, func(x *visit, c *engine.ReportCase, week string) (out [][]string) {
+		"load": {[]string{"title", "who", "task", "since", "due"}, func(x *visit, _ *engine.Report, c *engine.ReportCase, week string) (out [][]string) {
 			for i := range c.Waits {
 				w := &c.Waits[i]
 				for _, who := range loaded(w) {
@@ -378,7 +386,7 @@ func drawReportCSV(x *visit) error {
 	w := csv.NewWriter(&body)
 	rows := [][]string{append([]string{"case"}, f.columns...)}
 	for i := range r.Cases {
-		for _, row := range f.rows(x, &r.Cases[i], week) {
+		for _, row := range f.rows(x, r, &r.Cases[i], week) {
 			for n := range row {
 				row[n] = cell(row[n])
 			}
