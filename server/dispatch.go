@@ -118,6 +118,9 @@ func checkScope(scope identity.Scope, r *http.Request) error {
 	if scope == identity.ScopeRead {
 		return errs.New(errs.NotAllowed, "This app password is only for reading; log in with one whose scope is all.")
 	}
+	if scope.Removes(r.Method, r.URL.Path, to) {
+		return errs.New(errs.NotAllowed, "This app password is for what is in %s; the folder itself stays where it is.", scope)
+	}
 	return errs.New(errs.NotAllowed, "This app password is only for %s and what is below it.", scope)
 }
 

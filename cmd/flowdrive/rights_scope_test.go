@@ -65,3 +65,47 @@ func TestScopedAppPassword(t *testing.T) {
 		try("all", "PUT", "/dav/Workflow/Cases/c.json", document("secret.txt"), http.StatusCreated)
 	})
 }
+
+// TestFolderOfAScopeStays: who has the app password of a folder does what there is in it, and
+// does not take the folder away or put another in its place.
+func TestFolderOfAScopeStays(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		for _, folder := range []string{"in", "in/sub"} {
+			if w := s.as("ann", "MKCOL", "/dav/Documents/ann/"+folder, ""); w.Code != http.StatusCreated {
+				t.Fatalf("%s: %d %s", folder, w.Code, w.Body)
+			}
+		}
+		for scope, want := range map[string]int{"Documents/sam": 422, "Documents/nobody/x": 422, "Documents": 201, "Documents/ann/later": 201, "Documents/everyone": 201} {
+			w := s.as("ann", "PUT", "/dav/Account/AppPasswords/"+strings.ReplaceAll(scope, "/", "-")+".json", fmt.Sprintf(`{"scope": %q}`, scope))
+			if w.Code != want || want == 422 && !strings.Contains(w.Body.String(), "that you can see") {
+				t.Errorf("scope %s: %d, want %d: %s", scope, w.Code, want, w.Body)
+			}
+		}
+		made := s.as("ann", "PUT", "/dav/Account/AppPasswords/in.json", `{"scope": "/dav/Documents/ann/in"}`).Body.String()
+		s.passwords["ann"] = regexp.MustCompile(`fd-[a-z2-7]+`).FindString(made)
+		for _, test := range []struct {
+			method, at, to string
+			want           int
+		}{
+			{"DELETE", "/dav/Documents/ann/in", "", 403},
+			{"DELETE", "/dav/Documents/ann/in/", "", 403},
+			{"MOVE", "/dav/Documents/ann/in", "/dav/Documents/ann/in/sub/in", 403},
+			{"MOVE", "/dav/Documents/ann/in/sub", "/dav/Documents/ann/in", 403},
+			{"COPY", "/dav/Documents/ann/in/sub", "/dav/Documents/ann/in/", 403},
+			{"PROPFIND", "/dav/Documents/ann/in", "", 207},
+			{"COPY", "/dav/Documents/ann/in/sub", "/dav/Documents/ann/in/copy", 201},
+			{"MOVE", "/dav/Documents/ann/in/copy", "/dav/Documents/ann/in/moved", 201},
+			{"DELETE", "/dav/Documents/ann/in/moved", "", 204},
+		} {
+			var header []string
+			if test.to != "" {
+				header = []string{"Destination", test.to}
+			}
+			w := s.as("ann", test.method, test.at, "", header...)
+			if w.Code != test.want || test.want == 403 && !strings.Contains(w.Body.String(), "the folder itself stays") {
+				t.Errorf("%s %s %s: %d, want %d: %s", test.method, test.at, test.to, w.Code, test.want, w.Body)
+			}
+		}
+	})
+}

@@ -125,6 +125,9 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 		return nil, err
 	}
 	given, err := readSecret(body, kind, req.Now, e.zoneOf(req.By.ID))
+	if err == nil {
+		err = e.scopeOfUse(req.By, given.Scope)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +167,19 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 	}
 	out.Form, out.Once = e.newForm(s, kind, secret)
 	return out, nil
+}
+
+// scopeOfUse refuses a folder of documents that the caller cannot see: such a password would
+// open nothing. A folder within one's own may be made later.
+func (e *Accounts) scopeOfUse(by identity.Principal, scope identity.Scope) error {
+	name := scope.Documents()
+	if name == "" || by.Admin() {
+		return nil
+	}
+	if owner := e.Table().Directory().ByName(identity.Name(name)); owner != nil && by.In(owner.ID) {
+		return nil
+	}
+	return errs.InvalidDocument([]errs.Fault{{Pointer: "/scope", Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no folder Documents/%s that you can see", name)}})
 }
 
 // readSecret reads the document of a new secret: nothing needs to be said in

@@ -51,7 +51,7 @@ func ParseScope(text string) (s Scope, ok bool) {
 
 // Allows reports whether a request may be made: its method, its decoded path and, of a
 // COPY or MOVE, the decoded path of its destination, "" for none. The zero Scope allows
-// everything.
+// everything. The folder of a scope stays: who has such a password does what there is in it.
 func (s Scope) Allows(method, at, destination string) bool {
 	switch {
 	case s == "" || s == ScopeAll || method == "OPTIONS":
@@ -59,7 +59,17 @@ func (s Scope) Allows(method, at, destination string) bool {
 	case s == ScopeRead:
 		return method == "GET" || method == "HEAD" || method == "PROPFIND"
 	}
-	return within(at, string(s)) && (destination == "" || within(destination, string(s)))
+	return within(at, string(s)) && (destination == "" || within(destination, string(s))) && !s.Removes(method, at, destination)
+}
+
+// Removes reports whether a request would take away the folder of a scope, or put another
+// one in its place.
+func (s Scope) Removes(method, at, destination string) bool {
+	return (method == "DELETE" || method == "MOVE") && s.is(at) || (method == "COPY" || method == "MOVE") && s.is(destination)
+}
+
+func (s Scope) is(at string) bool {
+	return strings.HasPrefix(string(s), "/") && cleaned(at) == string(s)
 }
 
 // Reads reports whether what is at a path may be read, also as what a document names.
@@ -72,6 +82,19 @@ func (s Scope) Outside() string {
 
 // within reports whether a path is that of the folder or below it.
 func within(at, folder string) bool {
-	at = norm.NFC.String(path.Clean("/" + at))
+	at = cleaned(at)
 	return at == folder || strings.HasPrefix(at, folder+"/")
+}
+
+func cleaned(at string) string { return norm.NFC.String(path.Clean("/" + at)) }
+
+// Documents returns whose documents the scope is for: the name of a user or team, "" if it
+// is for others or for something else.
+func (s Scope) Documents() string {
+	below, _ := strings.CutPrefix(string(s), "/dav/Documents/")
+	if below == string(s) {
+		return ""
+	}
+	name, _, _ := strings.Cut(below, "/")
+	return name
 }
