@@ -40,3 +40,26 @@ func TestManyTasksAreOneMail(t *testing.T) {
 		t.Errorf("with one that bob has accepted: %q", told)
 	}
 }
+
+// TestCasesOfAnEntryWithoutAnybody: that nobody can do the task of the cases that an entry
+// starts every hour is one thing: people are told of the first of a day, and once a day in one
+// mail, which names the cases.
+func TestCasesOfAnEntryWithoutAnybody(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	admin.mustPutRoute("desk", "context: ann\n"+strings.TrimPrefix(routeTrouble, "\n"))
+	admin.mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	w.as("sam").mustPutEntry("e.json", `{"type": "interval", "hours": 1, "route": "desk", "title": "Hourly"}`)
+	w.advance(71 * time.Hour)
+	var told []string
+	for _, line := range w.sentTo("dora@example.org") {
+		if strings.Contains(line, "obody can do it") {
+			told = append(told, line)
+		}
+	}
+	if len(told) > 6 || len(told) < 3 || !strings.HasSuffix(told[0], " Nobody can do it: Check it (bob is disabled) (Hourly)") {
+		t.Errorf("told %d times:\n%s", len(told), strings.Join(told, "\n"))
+	}
+}

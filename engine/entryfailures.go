@@ -25,12 +25,11 @@ const lastFired = 20
 func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 	row := &t.change.row
 	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
-	repeats := n.What == notice.WhatFailed || n.What == notice.WhatHandler || n.What == notice.WhatCondition
-	if !repeats || !scheduled {
+	if !slices.Contains([]notice.What{notice.WhatFailed, notice.WhatHandler, notice.WhatCondition, notice.WhatUnstaffed, notice.WhatUnstarted}, n.What) || !scheduled {
 		return nil, nil
 	}
 	other, before, err := t.troubleBeside(entry, n.name)
-	if err != nil || before == nil || before.Text != n.Text {
+	if err != nil || before == nil || before.Text != n.Text || before.Word != n.Word {
 		return nil, err
 	}
 	like := before.Like

@@ -16,6 +16,7 @@ import (
 type waitingMail struct {
 	machine.Mail
 	Surplus bool        `json:"surplus,omitempty"` // it is more than its recipient gets in an hour
+	Case    int64       `json:"case,omitempty"`    // that it is about, 0 for none
 	Crowd   notice.Kind `json:"crowd,omitempty"`   // it goes in one with the others of that kind and event
 }
 
@@ -34,6 +35,9 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 	}
 	mail := n.Mail(p)
 	kept := waitingMail{Mail: *mail}
+	if n.Case != nil {
+		kept.Case = n.Case.ID
+	}
 	if n.Crowd {
 		kept.Crowd = n.Kind
 	}
@@ -121,16 +125,17 @@ func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, m
 			return nil, errs.Wrap("read a mail that waited", err)
 		}
 		mail := &kept.Mail
+		one := notice.Digested{Time: held[i].Created, Mail: mail, Case: kept.Case}
 		atOnce := held[i].Due.Equal(held[i].Created)
 		switch {
 		case kept.Crowd != "" && (atOnce || !held[i].Digest):
-			crowds[kept.Crowd] = append(crowds[kept.Crowd], notice.Digested{Time: held[i].Created, Mail: mail})
+			crowds[kept.Crowd] = append(crowds[kept.Crowd], one)
 		case held[i].Digest && atOnce: // it waited for others of the same instant
-			wrong = append(wrong, notice.Digested{Time: held[i].Created, Mail: mail})
+			wrong = append(wrong, one)
 		case kept.Surplus || !held[i].Digest && int64(len(out)) >= most:
-			more = append(more, notice.Digested{Time: held[i].Created, Mail: mail})
+			more = append(more, one)
 		case held[i].Digest:
-			digest = append(digest, notice.Digested{Time: held[i].Created, Mail: mail})
+			digest = append(digest, one)
 		default:
 			out = append(out, mail)
 		}

@@ -2,6 +2,7 @@ package notice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type Digested struct {
 	Time time.Time // when it was written
 	Mail *machine.Mail
+	Case int64 // that it is about, 0 for none
 }
 
 // Digest returns one mail of several, in their order: what was told and when, then
@@ -73,8 +75,8 @@ const mostWhole = 100
 func together(mails []Digested, p *Person, what, opening string) *machine.Mail {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", opening)
-	for _, d := range mails {
-		fmt.Fprintf(&b, "  %s  %s\n", p.When(d.Time), d.Mail.Subject)
+	for _, line := range digestLines(mails, p) {
+		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	if len(mails) > mostWhole {
 		fmt.Fprintf(&b, "\nThe first %d of them:\n", mostWhole)
@@ -83,4 +85,50 @@ func together(mails []Digested, p *Person, what, opening string) *machine.Mail {
 		fmt.Fprintf(&b, "\n--------------------------------------------------------------------\n%s, %s\n\n%s", d.Mail.Subject, p.When(d.Time), d.Mail.Text)
 	}
 	return &machine.Mail{Subject: subjectLine(what + ": " + mails[len(mails)-1].Mail.Subject), Text: b.String()}
+}
+
+// mostCasesInLine is how many cases a line of a digest names.
+const mostCasesInLine = 20
+
+// digestLines says what was told and when, in the order of the first of each: what was told of
+// several cases in the same words is one line, with the last time and the cases.
+func digestLines(mails []Digested, p *Person) (lines []string) {
+	same := map[string][]Digested{}
+	for _, d := range mails {
+		same[d.Mail.Subject] = append(same[d.Mail.Subject], d)
+	}
+	for _, d := range mails {
+		all := same[d.Mail.Subject]
+		if all == nil {
+			continue // its line is there
+		}
+		delete(same, d.Mail.Subject)
+		var cases []int64
+		for _, one := range all {
+			if one.Case != 0 && !slices.Contains(cases, one.Case) {
+				cases = append(cases, one.Case)
+			}
+		}
+		if len(cases) < 2 {
+			for _, one := range all {
+				lines = append(lines, p.When(one.Time)+"  "+one.Mail.Subject)
+			}
+			continue
+		}
+		lines = append(lines, p.When(all[len(all)-1].Time)+"  "+all[0].Mail.Subject+", "+casesInLine(cases))
+	}
+	return lines
+}
+
+// casesInLine names cases, and how many they are: "3 cases: 4, 5, 6".
+func casesInLine(cases []int64) string {
+	names := make([]string, min(len(cases), mostCasesInLine))
+	for i := range names {
+		names[i] = fmt.Sprint(cases[i])
+	}
+	text := fmt.Sprintf("%d cases: %s", len(cases), strings.Join(names, ", "))
+	if more := len(cases) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

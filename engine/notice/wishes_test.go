@@ -71,8 +71,8 @@ func TestDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	mail := notice.Digest([]notice.Digested{
-		{noon(), &machine.Mail{Subject: "To do: Sign (One)", Text: "one\n"}},
-		{noon().Add(time.Hour), &machine.Mail{Subject: "Approved: Two", Text: "two\n"}},
+		{noon(), &machine.Mail{Subject: "To do: Sign (One)", Text: "one\n"}, 0},
+		{noon().Add(time.Hour), &machine.Mail{Subject: "Approved: Two", Text: "two\n"}, 0},
 	}, &notice.Person{Zone: berlin})
 	want(t, "subject", mail.Subject, "2 notices: Approved: Two")
 	line := strings.Repeat("-", 68)
@@ -91,4 +91,19 @@ Approved: Two, 2012-11-09 14:34 Europe/Berlin
 
 two
 `)
+}
+
+// TestDigestOfManyCases: what is told of several cases in the same words is one line, which
+// names the cases.
+func TestDigestOfManyCases(t *testing.T) {
+	t.Parallel()
+	var mails []notice.Digested
+	for i := range 25 {
+		mails = append(mails, notice.Digested{Time: noon().Add(time.Duration(i) * time.Minute), Mail: &machine.Mail{Subject: "Still nobody can do it: Sign (Hourly)"}, Case: int64(i + 1)})
+	}
+	mails = append(mails, notice.Digested{Time: noon().Add(time.Hour), Mail: &machine.Mail{Subject: "Approved: Two"}, Case: 30})
+	_, lines, _ := strings.Cut(notice.StillWrong(mails, new(notice.Person)).Text, "\n\n")
+	lines, _, _ = strings.Cut(lines, "\n\n")
+	want(t, "lines", lines, `  2012-11-09 12:58 UTC  Still nobody can do it: Sign (Hourly), 25 cases: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 and 5 more
+  2012-11-09 13:34 UTC  Approved: Two`)
 }
