@@ -198,10 +198,12 @@ func (x *visit) caseDrawing() caseDrawing { return caseDrawing{x} }
 func (x caseDrawing) notesOf(v *caseView, d *engine.CaseDetail) {
 	c := d.Case
 	switch {
+	case d.Archived != 0 && c.Life == machine.Canceled:
+		v.Notes = append(v.Notes, note{"", "lock", "This case is canceled, and in the archive.", "It can be read, and not changed. Those who administer its route can reopen it for as long as it is there."})
 	case d.Archived != 0:
 		v.Notes = append(v.Notes, note{"", "lock", "This case is in the archive.", "It can be read, and not changed."})
 	case c.Life == machine.Canceled:
-		v.Notes = append(v.Notes, note{"", "cancelled", "This case is canceled.", "Those who administer its route can reopen it."})
+		v.Notes = append(v.Notes, note{"", "cancelled", "This case is canceled.", "Those who administer its route can reopen it" + x.untilDeleted(d) + "."})
 	case c.Life == machine.Queued && !c.StartAt.IsZero() && c.StartAt.After(x.now):
 		v.Notes = append(v.Notes, note{"warn", "queued", "Queued until " + x.Words.Exact(c.StartAt) + ".", "It starts by itself then."})
 	case c.Life == machine.Suspended && !c.SuspendedUntil.IsZero():
@@ -229,6 +231,14 @@ func (x caseDrawing) notesOf(v *caseView, d *engine.CaseDetail) {
 			v.Notes = append(v.Notes, note{"warn", "warn", w.Text, x.Words.Moment(w.Time)})
 		}
 	}
+}
+
+// untilDeleted says until when a case that has ended can be reopened, if its route deletes it.
+func (x caseDrawing) untilDeleted(d *engine.CaseDetail) string {
+	if at := d.Case.RetiredAt(d.Route); d.Route.Then == route.ThenDelete && !at.IsZero() {
+		return " until " + x.Words.Exact(at) + ": then it is deleted"
+	}
+	return ""
 }
 
 // undoneTitle says what has failed: "Run (exec)".

@@ -48,7 +48,7 @@ func caseCommands() []caseCommand {
 		},
 		{
 			do: "reopen", title: "Reopen", submit: "Reopen", text: "It goes on where it was canceled.", done: "The case is open again.", already: "The case is open already: nothing was to be done.",
-			may:  func(d *engine.CaseDetail) bool { return administers(d) && d.Case.Life == machine.Canceled },
+			may:  func(d *engine.CaseDetail) bool { return d.RouteAdmin && d.Case.Life == machine.Canceled }, // from the archive as well
 			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
