@@ -25,6 +25,17 @@ func (a *answer) add(name, value string) { a.Headers = append(a.Headers, [2]stri
 // locate adds the header Location: the address of the resource by its identity.
 func (a *answer) locate(segments ...string) { a.add("Location", dav.Href(segments...)) }
 
+// madeAt returns the address of what an answer has located, as a member of a problem; nil if it
+// has located nothing.
+func (a *answer) madeAt() map[string]any {
+	for _, h := range a.Headers {
+		if h[0] == "Location" {
+			return map[string]any{"location": h[1]}
+		}
+	}
+	return nil
+}
+
 // represented is a writer of contents from which a resource comes that has a
 // complete form. formAt returns its address.
 type represented interface {

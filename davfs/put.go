@@ -511,9 +511,14 @@ func (p *putRequest) failed(err error) (*answer, error) {
 }
 
 // replay returns the answer to the first request with the key, nil if there
-// was none.
+// was none. If that was another request, the refusal has the address of what it has made.
 func (p *putRequest) replay() (*answer, error) {
 	stored, err := p.engine.Changes.Replay(p.r.Context(), p.by, *p.key)
+	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.IdempotencyMismatch {
+		if first, _ := decodeAnswer(stored); first != nil { // else it is refused all the same
+			e.Extra = first.madeAt()
+		}
+	}
 	if err != nil || stored == nil {
 		return nil, err
 	}

@@ -28,7 +28,10 @@ type refusal struct {
 	Faults []fault         `json:"errors"`
 	By     json.RawMessage `json:"performedBy"`
 	At     string          `json:"performedAt"`
-	After  int             `json:"-"` // seconds until it may work, 0: unknown
+	After  int             `json:"-"`        // seconds until it may work, 0: unknown
+	Made   string          `json:"location"` // the address on the drive of what the form has made before
+
+	Link, LinkName string `json:"-"` // the page of that, "" for none
 }
 
 // fault is one fault of what was sent.
@@ -69,6 +72,11 @@ func readRefusal(a *driveAnswer) *refusal {
 // that there is something of the name, has a condition that only programs know of.
 func refusalOfRequest(q *driveRequest, a *driveAnswer) *refusal {
 	f := readRefusal(a)
+	if f.Kind == errs.IdempotencyMismatch { // a person knows of no key
+		f.Title, f.Detail = "Sent already", "You have sent this form already, with something else in it."
+		f.Link, f.LinkName = pageOfMade(f.Made)
+		return f
+	}
 	if f.Status != http.StatusPreconditionFailed {
 		return f
 	}
@@ -94,6 +102,18 @@ func refusalOfRequest(q *driveRequest, a *driveAnswer) *refusal {
 	f.Kind, f.Title, f.Faults = errs.NameTaken, "The name is taken", nil
 	f.Detail = "The name " + name + " is taken. Choose another one."
 	return f
+}
+
+// pageOfMade returns the page of what was made at an address of the drive, and its name.
+func pageOfMade(at string) (page, name string) {
+	last := strings.TrimSuffix(path.Base(at), ".json")
+	switch path.Dir(at) {
+	case "/dav/Workflow/Cases":
+		return "/cases/" + last, "case " + last
+	case entryFolder:
+		return "/schedule/" + last, "the entry"
+	}
+	return at, "what it has made"
 }
 
 // refusalOf makes an error of the pages themselves a refusal; nil of nil.
@@ -158,6 +178,9 @@ func (f *refusal) Advice() string {
 		}
 		return "Somebody has changed it since it was shown: load the page in another tab and compare."
 	case http.StatusUnprocessableEntity:
+		if f.Kind == errs.IdempotencyMismatch {
+			return "Send it once more if you want both."
+		}
 		if len(f.Faults) > 0 {
 			return "Mend what is marked, and send it again."
 		}

@@ -155,7 +155,7 @@ const oldAnswers = 100
 
 // Replay returns the first answer to a request with the key, or nil if there is
 // none yet. Errors: errs.IdempotencyMismatch if the first request had another
-// URL or body.
+// URL or body, with the answer to that one.
 func (m *Maker) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
 	var answer *store.Answer
 	err := m.Store.View(ctx, func(r store.Reader) (err error) {
@@ -172,7 +172,7 @@ func (m *Maker) Replay(ctx context.Context, by identity.Principal, key Idempoten
 		return nil, nil
 	}
 	if answer.URL != key.URL || answer.Request != key.Request {
-		return nil, errs.New(errs.IdempotencyMismatch, "This Idempotency-Key was used for another request; use a new key for a new request.")
+		return answer.Answer, errs.New(errs.IdempotencyMismatch, "This Idempotency-Key was used for another request; use a new key for a new request.")
 	}
 	return answer.Answer, nil
 }
