@@ -17,12 +17,16 @@ import (
 )
 
 func accountPages() []page {
-	g := page{pattern: "/account", draw: drawAccount, forms: accountForms()}
+	g := page{pattern: "/account", draw: drawAccount, forms: accountForms(), fields: accountFields()}
 	g.post = func(x *visit) error {
 		if err := x.parseForm(); err != nil {
 			return err
 		}
-		switch x.r.PostForm.Get("do") { // what is not a request to the drive
+		do := x.r.PostForm.Get("do")
+		if err := checkFields(g.fields[do], x.r.PostForm); err != nil && g.forms[do] == nil {
+			return x.redraw(g, x.r.PostForm, refusalOf(asProblem(err)), err)
+		}
+		switch do { // what is not a request to the drive
 		case "look":
 			return setLook(x)
 		case "end":

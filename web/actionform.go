@@ -116,7 +116,7 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 		chosen = &mine[slices.IndexFunc(mine, func(t shownTask) bool { return t.name == last })]
 	}
 	if chosen == nil {
-		if x.refused == nil {
+		if x.refused == nil || o.chosen == "" {
 			return nil
 		}
 		chosen = &shownTask{name: o.chosen, title: o.chosen}

@@ -20,10 +20,10 @@ const adminPath = "/dav/Admin/"
 func adminPages() []page {
 	forms := adminForms()
 	out := []page{
-		{pattern: "/admin", draw: drawAdmin, forms: forms},
-		{pattern: "/admin/users", query: []string{"do", "name"}, draw: drawUsers, forms: forms},
-		{pattern: "/admin/teams", query: []string{"do", "name"}, draw: drawTeams, forms: forms},
-		{pattern: "/admin/holds", query: []string{"do", "name"}, draw: drawHolds, forms: forms},
+		{pattern: "/admin", draw: drawAdmin, forms: forms, fields: adminFields()},
+		{pattern: "/admin/users", query: []string{"do", "name"}, draw: drawUsers, forms: forms, fields: adminFields()},
+		{pattern: "/admin/teams", query: []string{"do", "name"}, draw: drawTeams, forms: forms, fields: adminFields()},
+		{pattern: "/admin/holds", query: []string{"do", "name"}, draw: drawHolds, forms: forms, fields: adminFields()},
 		{pattern: "/admin/audit", draw: func(x *visit) error { return x.redirect("/admin/audit/" + x.now.UTC().Format(time.DateOnly)) }},
 		{pattern: "/admin/audit/{date}", query: []string{"q", "outcome", "after"}, draw: drawAudit},
 		{pattern: "/admin/escalated", draw: func(x *visit) error { return x.redirect("/tasks/escalated") }},

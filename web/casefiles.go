@@ -29,7 +29,7 @@ func attachPath(id, name string) string {
 
 // casePage is the page of a case. A file that is sent with its form is attached to it.
 func casePage() page {
-	g := page{pattern: "/cases/{id}", query: []string{"log", "after", "open", "do", "timer"}, draw: drawCase, forms: caseForms()}
+	g := page{pattern: "/cases/{id}", query: []string{"log", "after", "open", "do", "timer"}, draw: drawCase, forms: caseForms(), fields: commandFields()}
 	g.post = func(x *visit) error {
 		return takeFile(x, g, fileTaker{
 			request: func(name string) driveRequest {

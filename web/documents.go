@@ -26,7 +26,7 @@ const historyName = ".history"
 func documentPages() []page {
 	tree := page{
 		pattern: "/documents/{path...}", query: []string{"after", "do", "name", "of"}, draw: drawDocuments,
-		forms: documentCommands(), put: putDocument,
+		forms: documentCommands(), fields: documentFields(), put: putDocument,
 	}
 	tree.post = func(x *visit) error {
 		if strings.HasPrefix(x.r.Header.Get("Content-Type"), "multipart/form-data") {
@@ -37,7 +37,7 @@ func documentPages() []page {
 	return []page{
 		{pattern: "/documents", draw: func(x *visit) error { return x.redirect("/documents/" + url.PathEscape(x.Me())) }},
 		tree,
-		{pattern: "/attachments", query: []string{"after", "do", "name"}, draw: drawAttachments, forms: attachmentForms()},
+		{pattern: "/attachments", query: []string{"after", "do", "name"}, draw: drawAttachments, forms: attachmentForms(), fields: map[string]string{"delete": "name"}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/boombuler/barcode/qr"
@@ -82,7 +83,8 @@ func drawQR(text string) (*qrCode, error) {
 }
 
 // notFilledIn says what a form of the second factor lacks.
-func notFilledIn(do string, password, code bool) string {
+func notFilledIn(do string, sent url.Values) string {
+	password, code := sent.Get("password") == "", strings.TrimSpace(sent.Get("code")) == ""
 	switch {
 	case do == "set" && password && code:
 		return "Your password is needed, and the code that the device shows."
@@ -101,11 +103,14 @@ func changeFactor(x *visit) error {
 		return err
 	}
 	sent, ctx, v := x.r.PostForm, x.r.Context(), &factorView{}
+	if err := checkFields("password secret code", sent); err != nil {
+		return err
+	}
 	var err error
 	do := sent.Get("do")
 	switch {
 	case do == "set" && sent.Get("password") == "" || do != "" && strings.TrimSpace(sent.Get("code")) == "":
-		err = errs.New(errs.Invalid, "%s", notFilledIn(do, sent.Get("password") == "", strings.TrimSpace(sent.Get("code")) == ""))
+		err = errs.New(errs.Invalid, "%s", notFilledIn(do, sent))
 	case do == "set":
 		v.Codes, err = x.Factors.SetFactor(ctx, x.by, sent.Get("password"), sent.Get("secret"), sent.Get("code"))
 	case do == "remove":

@@ -251,8 +251,10 @@ func (x *visit) fill(fields []*field, prefix string) {
 func (f *field) sentValue(v url.Values) json.RawMessage {
 	text := sentText(v, f.Key)
 	switch {
-	case f.typ == "boolean":
-		return json.RawMessage(strconv.FormatBool(text == "true" || text == "on" || text == "1"))
+	case f.typ == "boolean" && slices.Contains([]string{"true", "on", "1"}, text):
+		return json.RawMessage("true")
+	case f.typ == "boolean" && slices.Contains([]string{"", "false", "off", "0"}, text):
+		return json.RawMessage("false")
 	case text == "":
 		return nil
 	case (f.typ == "number" || f.typ == "integer" || f.Kind == "json") && json.Valid([]byte(text)):
@@ -299,6 +301,9 @@ func sentXattrs(fields []*field, v url.Values) []member {
 	}
 	for _, name := range sortedKeys(v) {
 		key, is := strings.CutPrefix(name, "x.")
+		if long, other := strings.CutPrefix(name, "xattrDict."); other && !v.Has("x."+long) {
+			key, is = long, true
+		}
 		if is && !known[key] && v.Get(name) != "" {
 			out = append(out, member{key, document.AppendString(nil, v.Get(name))})
 		}

@@ -22,7 +22,7 @@ func TestFormsAreBounded(t *testing.T) {
 		{"a log-in of who has logged in", "ann", "/login", mostLogInForm, 401, true},
 		{"a log-out has no fields", "", "/logout", mostForm, 303, false},
 		{"a form without a session", "", "/account", mostForm, 401, false},
-		{"a form", "ann", "/account", 1 << 10, 303, true},
+		{"a form", "ann", "/account", 1 << 10, 422, true},
 		{"a large form", "ann", "/account", mostForm, 413, true},
 	} {
 		g.weighed.Store(0)

@@ -9,7 +9,7 @@ import (
 )
 
 func mountPages() []page {
-	g := page{query: []string{"device", "do", "name"}, draw: drawMount, forms: mountForms()}
+	g := page{query: []string{"device", "do", "name"}, draw: drawMount, forms: mountForms(), fields: mountFields()}
 	first, of := g, g
 	first.pattern, of.pattern = "/mount", "/mount/{system}"
 	return []page{first, of}

@@ -9,7 +9,7 @@ import (
 )
 
 func sandboxPages() []page {
-	g := page{pattern: "/sandbox", query: []string{"do"}, draw: drawSandbox, forms: map[string]form{"advance": moveClock("advance"), "set": moveClock("set")}}
+	g := page{pattern: "/sandbox", query: []string{"do"}, draw: drawSandbox, forms: map[string]form{"advance": moveClock("advance"), "set": moveClock("set")}, fields: map[string]string{"advance": "advance", "set": "set"}}
 	return []page{g}
 }
 

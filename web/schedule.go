@@ -18,9 +18,9 @@ import (
 func schedulePages() []page {
 	return []page{
 		{pattern: "/schedule", query: []string{"route", "context", "q", "failed", "paused", "days", "after"}, draw: drawSchedule},
-		{pattern: "/schedule/new", query: entryFieldNames(), draw: drawNewEntry, forms: map[string]form{"store": storeEntry}},
-		{pattern: "/schedule/{uuid}/edit", draw: drawEditEntry, forms: map[string]form{"store": storeEntry}},
-		{pattern: "/schedule/{uuid}", query: []string{"do", "after"}, draw: drawEntry, forms: entryForms()},
+		{pattern: "/schedule/new", query: entryFieldNames(), draw: drawNewEntry, forms: map[string]form{"store": storeEntry}, fields: storeEntryFields()},
+		{pattern: "/schedule/{uuid}/edit", draw: drawEditEntry, forms: map[string]form{"store": storeEntry}, fields: storeEntryFields()},
+		{pattern: "/schedule/{uuid}", query: []string{"do", "after"}, draw: drawEntry, forms: entryForms(), fields: entryCommandFields()},
 	}
 }
 

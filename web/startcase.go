@@ -25,7 +25,7 @@ type startView struct {
 
 // startPage is the page that starts a case, with a file or without one.
 func startPage() page {
-	g := page{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}}
+	g := page{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}, fields: map[string]string{"start": "title priority startAt x.* xattrDict.* " + rolePrefix + "*+ " + inputField + " " + inputNameField}}
 	g.post = func(x *visit) error {
 		return takeFile(x, g, fileTaker{attachRequest, "is not stored, and no case is started."})
 	}
@@ -98,6 +98,12 @@ func sentRoles(r *route.Route, v url.Values) (out []member) {
 		name := r.Roles[i].Name
 		if players := names(strings.Join(v[rolePrefix+name], ",")); len(players) > 0 {
 			out = append(out, member{name, bytes.TrimSpace(document.Line(players))})
+		}
+	}
+	for _, field := range sortedKeys(v) { // the drive says that there is no such role
+		name, is := strings.CutPrefix(field, rolePrefix)
+		if is && !slices.ContainsFunc(r.Roles, func(role route.Role) bool { return role.Name == name }) {
+			out = append(out, member{name, bytes.TrimSpace(document.Line(names(strings.Join(v[field], ","))))})
 		}
 	}
 	return out

@@ -90,6 +90,7 @@ type startForm struct {
 	taker  fileTaker
 	fields url.Values
 	left   int64    // how many bytes of fields are still taken
+	stored bool     // a file came with it
 	failed *refusal // why the file is not stored
 }
 
@@ -106,10 +107,11 @@ func (s *startForm) take(part *multipart.Part) error {
 	if s.left -= int64(len(text)+len(part.FormName())) + 64; s.left < 0 {
 		return errs.New(errs.TooLarge, "The fields of the form are larger than %d KiB, the most that is taken here.", mostForm>>10)
 	}
-	if len(text) == 0 && part.FormName() == inputField {
-		return nil // no file was chosen; one that was uploaded before stays
+	name := part.FormName()
+	if len(text) == 0 && name == inputField || s.stored && (name == inputField || name == inputNameField) {
+		return nil // no file was chosen: one that was uploaded before stays; or another is there in its place
 	}
-	s.fields.Add(part.FormName(), strings.ReplaceAll(string(text), "\r\n", "\n"))
+	s.fields.Add(name, strings.ReplaceAll(string(text), "\r\n", "\n"))
 	return nil
 }
 
@@ -133,12 +135,13 @@ func (s *startForm) attach(part *multipart.Part) error {
 		return err
 	}
 	if a.status >= http.StatusBadRequest {
-		s.failed = readRefusal(a)
+		s.failed = refusalOfRequest(&q, a)
 		s.failed.Detail = part.FileName() + " " + s.taker.lost + " " + s.failed.Detail
 		return nil
 	}
 	s.fields.Set(inputField, path.Base(a.header.Get("Location")))
 	s.fields.Set(inputNameField, part.FileName())
+	s.stored = true
 	return nil
 }
 

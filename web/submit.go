@@ -67,6 +67,9 @@ func (p *pages) perform(x *visit, g page) error {
 	if f == nil {
 		return errs.New(errs.BadParameter, "There is no form %q on this page.", v.Get("do"))
 	}
+	if err := checkFields(g.fields[v.Get("do")], v); err != nil {
+		return x.redraw(g, v, refusalOf(asProblem(err)), err)
+	}
 	a, err := f(x, v)
 	if err != nil {
 		return x.redraw(g, v, refusalOf(asProblem(err)), err)

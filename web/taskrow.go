@@ -140,10 +140,14 @@ func (x taskDrawing) taskRow(v *tasksView, s sorted, view *engine.CaseView) *tas
 
 // sentTask returns the task of the form that is drawn again, "" for none.
 func (x taskDrawing) sentTask() string {
-	if x.sent == nil || x.sent.Get("case") == "" {
+	if x.sent == nil {
 		return ""
 	}
-	return x.sent.Get("case") + "." + x.sent.Get("action")
+	id := cmp.Or(x.sent.Get("case"), x.r.PathValue("id")) // the page of a case is about that one
+	if id == "" || x.sent.Get("action") == "" {
+		return ""
+	}
+	return id + "." + x.sent.Get("action")
 }
 
 func (x *visit) sentDo() string {

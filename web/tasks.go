@@ -28,7 +28,7 @@ func taskPages() []page {
 		out = append(out, page{
 			pattern: pattern, query: []string{"route", "role", "context", "q", "sort", "after", "open", "do"},
 			draw:  func(x *visit) error { return drawTasks(x, list) },
-			forms: taskForms(),
+			forms: taskForms(), fields: taskFields(),
 		})
 	}
 	return out

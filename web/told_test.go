@@ -2,8 +2,12 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"flowdrive/internal/errs"
+	"flowdrive/server"
 )
 
 // TestRefusalOnPage: why a form was refused stands on the page also if the form is not drawn
@@ -155,4 +159,28 @@ func noticeAfter(t *testing.T, b *browser, done *answer) string {
 		return ""
 	}
 	return textOf(b.get(t, done.header.Get("Location")).body, "notice")
+}
+
+// TestLogInHeldUp: a log-in that a directory or a provider holds up says when it may work, and
+// nothing of tries; a wrong password says that of tries.
+func TestLogInHeldUp(t *testing.T) {
+	t.Parallel()
+	p := &pages{Config: Config{Status: server.Status}}
+	for _, test := range []struct {
+		err         *errs.Error
+		status      int
+		after       string
+		pause, busy bool
+	}{
+		{errs.New(errs.Unavailable, "The directory does not answer."), 503, "5", false, true},
+		{errs.New(errs.LogIn, "The user name or the password is wrong."), 401, "", true, false},
+		{&errs.Error{Kind: errs.TooMany, Detail: "Too many.", Extra: map[string]any{errs.ExtraRetryAfter: 7}}, 429, "7", false, false},
+	} {
+		w, v := httptest.NewRecorder(), loginView{}
+		x := &visit{pages: p, w: w}
+		v.refuse(x, test.err)
+		if x.status != test.status || w.Header().Get("Retry-After") != test.after || v.Pause != test.pause || v.Busy != test.busy {
+			t.Errorf("%s: status %d, Retry-After %q, %+v", test.err.Kind, x.status, w.Header().Get("Retry-After"), v)
+		}
+	}
 }

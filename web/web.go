@@ -117,6 +117,7 @@ type page struct {
 	admin   bool     // it is not there for others than administrators
 	draw    func(x *visit) error
 	forms   map[string]form      // by the value of "do"
+	fields  map[string]string    // of each form (formfields.go)
 	post    func(x *visit) error // instead of forms, if what is sent is nothing for the drive
 	put     func(x *visit) error // takes a file from script; nil: PUT is not done here
 }
