@@ -101,7 +101,7 @@ func (d *drive) nextBraked(x *request) brakeNote {
 }
 
 // text says which cases were not deleted, and why.
-func (n *brakeNote) text(refusal error, now time.Time) string {
+func (n *brakeNote) text(refusal error, when string) string {
 	var b strings.Builder
 	for _, path := range n.kept {
 		b.WriteString(path + "\n")
@@ -109,7 +109,7 @@ func (n *brakeNote) text(refusal error, now time.Time) string {
 	if n.more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", n.more)
 	}
-	fmt.Fprintf(&b, "\nwere not deleted, the last one on %s.\nNothing of them has changed. The reasons:\n\n", now.UTC().Format(timeInNotes))
+	fmt.Fprintf(&b, "\nwere not deleted, the last one on %s.\nNothing of them has changed. The reasons:\n\n", when)
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
 	return b.String()

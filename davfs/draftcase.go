@@ -52,7 +52,7 @@ func (p *putRequest) noteAnother(before int64, o *engine.Outcome) {
 		return
 	}
 	text := fmt.Sprintf("%s was saved again on %s. That has started another case, %d, since each file that is saved here starts one. Case %d, which it started before, goes on, too.\n\n",
-		p.at.String(), p.wall.UTC().Format(timeInNotes), o.CaseID, before)
+		p.at.String(), p.when(p.wall), o.CaseID, before)
 	text += fmt.Sprintf("If only one of them is meant, delete the other one: Cases/%d.json or Cases/%d.json.\n", before, o.CaseID)
 	text += fmt.Sprintf("To add a file to a case, save it in Cases/%d/Files/.\n\nThis note is deleted after a day.\n", before)
 	p.keepRefusal(p.request, scratch.Refusal{Name: fmt.Sprintf("Case %d was started, too.txt", o.CaseID), Reasons: text}, p.at)

@@ -27,7 +27,7 @@ func (p *putRequest) noteEmptied() {
 	if !p.mounted() || p.transferBy != "" || !strings.HasPrefix(agent, rclone) && !strings.HasPrefix(agent, "davfs2/") {
 		return
 	}
-	text := fmt.Sprintf("%s was saved without any text on %s. What was stored there before is in force and has not changed.\n", p.at.String(), p.wall.UTC().Format(timeInNotes))
+	text := fmt.Sprintf("%s was saved without any text on %s. What was stored there before is in force and has not changed.\n", p.at.String(), p.when(p.wall))
 	text += "Your mount may show the file as empty for some minutes. Its text is shown again then.\n\n"
 	text += "To change it, save it with a text. To end what it stands for, delete it.\n"
 	text += "\nThis note is deleted after a day, or once the file is saved with a text.\n"

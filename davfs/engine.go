@@ -100,6 +100,7 @@ type Schedules interface {
 
 // Cases are the cases with their logs and messages.
 type Cases interface {
+	ZoneOf(by identity.Principal) (zone *time.Location, own bool) // of what the user reads
 	Case(ctx context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error)
 	Cases(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)

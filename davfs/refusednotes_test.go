@@ -74,7 +74,7 @@ func TestSavingATaskByRenaming(t *testing.T) {
 	t.Parallel()
 	newScene(t).play(`
 		davfs2 PUT Worklist/Offered/sedAbCdEf | {"do":"perform"} | 201
-		curl LIST Worklist/Offered/ | | 207 | 18.resolve%20tip.json Rejected sedAbCdEf
+		curl LIST Worklist/Offered/ | | 207 | 18.resolve%20tip.json sedAbCdEf
 		davfs2 MOVE Worklist/Offered/sedAbCdEf -> Worklist/Offered/18.resolve.json | | 204
 		curl LIST Worklist/Offered/ | | 207 |
 		davfs2 PUT Worklist/Done/sedAbCdEf | {"do":"perform"} | 403

@@ -26,7 +26,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 		return
 	}
 	if x.sendsSecrets() { // passwords are kept nowhere
-		d.keepRefusal(x, scratch.Refusal{Reasons: reasons(x.at, refusal, x.wall) + notKept}, x.at)
+		d.keepRefusal(x, scratch.Refusal{Reasons: reasons(x.at, refusal, x.when(x.wall)) + notKept}, x.at)
 		return
 	}
 	in, limit := d.newUpload(x.r, d.MaxDocument), d.MaxDocument
@@ -37,7 +37,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 	if whole && len(body) == 0 {
 		return // clients make a file before they fill it
 	}
-	text := reasons(x.at, refusal, x.wall) + besideRejected
+	text := reasons(x.at, refusal, x.when(x.wall)) + besideRejected
 	if conflict := errs.Is(refusal, errs.Precondition) || errs.Is(refusal, errs.Locked); conflict && p != nil && !p.rules.content {
 		text += p.storedText(x.r.Context())
 	}
@@ -74,7 +74,7 @@ func (p *putRequest) storedText(ctx context.Context) string {
 		p.Log.Warn().Err(err).Msg("drive: could not read what is stored instead of refused content")
 		return ""
 	}
-	return fmt.Sprintf("\nStored there now, since %s:\n\n%s\n", about.modified.UTC().Format(timeInNotes), text)
+	return fmt.Sprintf("\nStored there now, since %s:\n\n%s\n", p.when(about.modified), text)
 }
 
 // asksWhetherThere reports whether a COPY or MOVE was to overwrite nothing, and something
@@ -99,7 +99,7 @@ func (t *transfer) rejectMove(refusal error) {
 	if t.move {
 		done = "moved"
 	}
-	r := scratch.Refusal{Reasons: notMoved(t.at, t.to, done, refusal, t.wall)}
+	r := scratch.Refusal{Reasons: notMoved(t.at, t.to, done, refusal, t.when(t.wall))}
 	places := []address{t.to, t.at}
 	if t.to.inDocuments() && !t.at.inDocuments() { // where the user is looking
 		slices.Reverse(places)
@@ -135,11 +135,11 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 	}
 	if errors.Is(refusal, errBraked) {
 		note := d.nextBraked(x)
-		d.keepRefusal(x, scratch.Refusal{Name: note.name, Reasons: note.text(refusal, x.wall)}, x.at)
+		d.keepRefusal(x, scratch.Refusal{Name: note.name, Reasons: note.text(refusal, x.when(x.wall))}, x.at)
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not %s on %s.\n", x.at.String(), done, x.wall.UTC().Format(timeInNotes))
+	fmt.Fprintf(&b, "%s was not %s on %s.\n", x.at.String(), done, x.when(x.wall))
 	b.WriteString("Nothing has changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
@@ -220,9 +220,9 @@ func keepsRejected(n node) bool {
 }
 
 // reasons says in plain language why a document was refused.
-func reasons(at address, refusal error, now time.Time) string {
+func reasons(at address, refusal error, when string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format(timeInNotes))
+	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), when)
 	b.WriteString("What is stored there has not changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
 	return b.String()
@@ -235,17 +235,25 @@ const notKept = "\nWhat was sent is not kept here, because it may hold a passwor
 const besideRejected = "\nThe file beside this one has what was sent, unless it was too large to be kept.\nBoth are deleted after a day.\n"
 
 // notMoved says in plain language why something was not moved.
-func notMoved(from, to address, done string, refusal error, now time.Time) string {
+func notMoved(from, to address, done string, refusal error, when string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not %s to %s on %s.\n", from.String(), done, to.String(), now.UTC().Format(timeInNotes))
+	fmt.Fprintf(&b, "%s was not %s to %s on %s.\n", from.String(), done, to.String(), when)
 	b.WriteString("Nothing has changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
 	return b.String()
 }
 
-// timeInNotes is how times stand in notes.
-const timeInNotes = "2 January 2006 at 15:04:05 UTC"
+// when writes a time in a note: in the zone of who reads it, as the other times in it, with
+// the name of the zone.
+func (s *scope) when(t time.Time) string {
+	zone, _ := s.engine.Cases.ZoneOf(s.by)
+	text := t.In(zone).Format("2 January 2006 at 15:04:05")
+	if zone.String() == "UTC" {
+		return text + " UTC"
+	}
+	return text + " (" + zone.String() + ")"
+}
 
 // forMounts has what a person on a mount can do instead of what a program sends.
 var forMounts = strings.NewReplacer(

@@ -47,3 +47,28 @@ func TestWordsForMounts(t *testing.T) {
 		davfs2 GET Routes/Rejected/@tip.yaml.txt | | 200 | (?s:.*flowdrive rm --force.*)
 	`, "@", "20261120T120000Z~~"))
 }
+
+// TestTimesOfNotes: the times in a note are those of its reader's zone, which is named.
+func TestTimesOfNotes(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	const agent = "User-Agent: davfs2/1.6.1"
+	for _, tt := range []struct{ user, zone, want string }{
+		{"sam", "Europe/Berlin", "was not saved on 9 November 2012 at 13:34:56 (Europe/Berlin)."},
+		{"ann", "", "was not saved on 9 November 2012 at 12:34:56 UTC."},
+	} {
+		if tt.zone != "" {
+			if rec := d.ask(t, tt.user+" PUT /dav/Account/me.json", `> {"timezone": "`+tt.zone+`"}`); rec.Code >= 300 {
+				t.Fatalf("%d %s", rec.Code, rec.Body)
+			}
+		}
+		d.ask(t, tt.user+" PUT /dav/Workflow/Schedule/w.json", agent, "> {what")
+		all := ""
+		for _, text := range rejectedTexts(t, d, tt.user, "/dav/Workflow/Schedule/") {
+			all += text
+		}
+		if !strings.Contains(all, tt.want) {
+			t.Errorf("%s reads %q", tt.user, all)
+		}
+	}
+}

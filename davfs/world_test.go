@@ -132,6 +132,13 @@ func (d *testDrive) open(tb testing.TB) {
 	})
 	d.Engine = engine.New(engine.Config{
 		Store: d.store, Blobs: blobs, Clock: d.clock, Wall: d.clock.Now, Log: zerolog.Nop(), Sandbox: true, Standing: server.Standing, Limits: d.limits,
+		Zones: func(name string) *time.Location {
+			zone, err := time.LoadLocation(name)
+			if err != nil {
+				return nil
+			}
+			return zone
+		},
 		HashPassword: func(password string) (string, error) { return "hash of " + password, nil },
 		CheckPassword: func(_ context.Context, _ identity.Name, given string) error {
 			if given != password {
