@@ -77,7 +77,7 @@ func TestSavingATaskByRenaming(t *testing.T) {
 		curl LIST Worklist/Offered/ | | 207 | 18.resolve%20tip.json sedAbCdEf
 		davfs2 MOVE Worklist/Offered/sedAbCdEf -> Worklist/Offered/18.resolve.json | | 204
 		curl LIST Worklist/Offered/ | | 207 |
-		davfs2 PUT Worklist/Done/sedAbCdEf | {"do":"perform"} | 403
+		davfs2 PUT Worklist/Done/mine | {"do":"perform"} | 403
 	`)
 }
 
