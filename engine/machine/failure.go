@@ -164,9 +164,13 @@ func (d failures) settle() {
 	was := d.c.Shown()
 	d.c.Failing = is
 	d.changed = true
-	if now := d.c.Shown(); now != was && d.c.Life == Active {
+	if now := d.c.Shown(); now != was && (d.c.Life == Active || d.c.Life == Completed) {
 		text := textFailed
-		if !is {
+		switch {
+		case is:
+		case d.c.Life == Completed: // onError had led it from one complete state into another
+			text = textCompleted
+		default:
 			text = textMended
 		}
 		d.add(LogEntry{Kind: LogLife, From: new(string(was)), To: new(string(now)), Text: text})
