@@ -83,7 +83,7 @@ func (e *Archive) retire(tx store.Tx, id int64, now time.Time) error {
 	case h.route.Compiled.Then == route.ThenDelete:
 		return e.deleteTree(tx, h.core, now)
 	}
-	if err := e.decider.endArchived(tx, h, "", now); err != nil {
+	if err := endArchived(e.decider, tx, h, "", now); err != nil {
 		return err
 	}
 	return e.decider.archive(tx, h.core, row.Named, now)
@@ -120,7 +120,7 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := e.decider.endArchived(tx, h, "", now); err != nil {
+		if err := endArchived(e.decider, tx, h, "", now); err != nil {
 			return err
 		}
 		if err := e.decider.archive(tx, h.core, children[i].Named, now); err != nil {
@@ -145,7 +145,7 @@ func (e *decider) archiveEnded(tx store.Tx, req Request, h *loadedCase) error {
 	if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 		return err
 	}
-	if err := e.endArchived(tx, h, string(req.By.Name), req.Now); err != nil {
+	if err := endArchived(e, tx, h, string(req.By.Name), req.Now); err != nil {
 		return err
 	}
 	return e.archive(tx, h.core, h.row.Named, req.Now)

@@ -135,7 +135,7 @@ func (t *notifier) goneTrouble(row *store.Trouble, told *trouble) error {
 // endArchived tells those who know of something that is wrong with a case which is archived
 // that it was given up: nothing is tried again in the archive. by is who has archived it, ""
 // for its retention.
-func (e *decider) endArchived(tx store.Tx, h *loadedCase, by string, now time.Time) error {
+func endArchived(e *decider, tx store.Tx, h *loadedCase, by string, now time.Time) error {
 	if !e.canNotify() {
 		return nil
 	}

@@ -82,18 +82,20 @@ func drawQR(text string) (*qrCode, error) {
 	return &qrCode{Size: size + 2*margin, Path: b.String()}, nil
 }
 
-// notFilledIn says what a form of the second factor lacks.
-func notFilledIn(do string, sent url.Values) string {
-	password, code := sent.Get("password") == "", strings.TrimSpace(sent.Get("code")) == ""
+// notFilledIn says what a form of the second factor lacks, "" if nothing.
+func notFilledIn(sent url.Values) string {
+	do, password, code := sent.Get("do"), sent.Get("password"), strings.TrimSpace(sent.Get("code"))
 	switch {
-	case do == "set" && password && code:
+	case do == "set" && password == "" && code == "":
 		return "Your password is needed, and the code that the device shows."
-	case do == "set" && password:
+	case do == "set" && password == "":
 		return "Your password is needed."
-	case do == "set":
+	case do == "set" && code == "":
 		return "The code that the device shows is needed."
+	case do != "" && code == "":
+		return "A code is needed: one that the device shows, or a recovery code."
 	}
-	return "A code is needed: one that the device shows, or a recovery code."
+	return ""
 }
 
 // changeFactor sets the second factor up, removes it, or makes new recovery codes: none is a
@@ -107,10 +109,10 @@ func changeFactor(x *visit) error {
 		return err
 	}
 	var err error
-	do := sent.Get("do")
+	do, lacks := sent.Get("do"), notFilledIn(sent)
 	switch {
-	case do == "set" && sent.Get("password") == "" || do != "" && strings.TrimSpace(sent.Get("code")) == "":
-		err = errs.New(errs.Invalid, "%s", notFilledIn(do, sent))
+	case lacks != "":
+		err = errs.New(errs.Invalid, "%s", lacks)
 	case do == "set":
 		v.Codes, err = x.Factors.SetFactor(ctx, x.by, sent.Get("password"), sent.Get("secret"), sent.Get("code"))
 	case do == "remove":
