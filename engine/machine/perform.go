@@ -41,7 +41,7 @@ func (d personal) performByPerson(e Perform) error {
 	if !may {
 		return d.notAssigned(place, e.Actor)
 	}
-	e.Xattrs = changedXattrs(d.c, a, e.Xattrs)
+	e.Xattrs = changedXattrs(d.c, a, d.readTexts(a, e.Xattrs))
 	if err := d.checkPerform(a, e); err != nil {
 		return err
 	}
@@ -134,13 +134,7 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 		}
 		return errs.InvalidDocument(faults)
 	}
-	sent := make([]route.Sent, len(e.Xattrs))
-	for i := range e.Xattrs {
-		if sent[i].Key = e.Xattrs[i].Key; !e.Xattrs[i].Remove {
-			sent[i].Value = &e.Xattrs[i].Value
-		}
-	}
-	faults = append(faults, a.Form.Faults(sent, "/xattrDict")...)
+	faults = append(faults, formFaults(a.Form, e.Xattrs)...)
 	for _, x := range e.Xattrs {
 		declared, at := d.route.Xattr(x.Key), document.Pointer("/xattrDict", x.Key)
 		if declared == nil || slices.ContainsFunc(faults, func(f errs.Fault) bool { return f.Pointer == at }) {
@@ -158,7 +152,7 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 		}
 	}
 	for i := range faults {
-		at := slices.IndexFunc(e.Xattrs, func(x Change) bool { return document.Pointer("/xattrDict", x.Key) == faults[i].Pointer })
+		at := atPointer(e.Xattrs, faults[i].Pointer)
 		if f := &faults[i]; at >= 0 && f.Code == errs.CodeType && strings.Contains(f.Detail, "number") && !strings.Contains(f.Detail, "point:") {
 			f.Detail += route.NumberHint(e.Xattrs[at].Value)
 		}
