@@ -53,3 +53,8 @@ func (a address) inDocuments() bool { return len(a.Segments) > 2 && same(a.Segme
 func (a address) inWorkflow() bool {
 	return len(a.Segments) > 2 && same(a.Segments[0], "dav") && same(a.Segments[1], "Workflow")
 }
+
+// inAdmin reports whether the address lies below Admin/.
+func (a address) inAdmin() bool {
+	return len(a.Segments) > 2 && same(a.Segments[0], "dav") && same(a.Segments[1], "Admin")
+}

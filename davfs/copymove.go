@@ -282,6 +282,9 @@ func (t *transfer) put(put *request, to node) (*answer, error) {
 		}
 		return nil, errs.New(errs.NotAllowed, "The destination cannot be written.")
 	}
+	if t.to.inAdmin() && !t.move {
+		return nil, errs.New(errs.NotMovable, "Nothing is copied into Admin/: a copy of a user would have the e-mail address of that user and get the same mails. Send a new document instead.")
+	}
 	if err := t.checkSource(put); err != nil {
 		return nil, err
 	}
