@@ -85,10 +85,7 @@ func (t *transfer) run() (*answer, error) {
 		return nil, err
 	}
 	put := t.asPut()
-	to, err := put.place()
-	if errs.Is(err, errs.NotFound) {
-		return nil, noPlace()
-	}
+	to, err := t.destination(put)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +109,25 @@ func (t *transfer) run() (*answer, error) {
 		return t.moveBy(m, to)
 	}
 	return t.put(put, to)
+}
+
+// destination returns the node of the destination. A task that is moved to another worklist
+// keeps its name there: the name in the destination is ignored unless it is that of a task,
+// as on the board.
+func (t *transfer) destination(put *request) (node, error) {
+	to, err := put.place()
+	if !errs.Is(err, errs.NotFound) {
+		return to, err
+	}
+	if task, is := t.source.(worklistFile); is && t.to.inWorkflow() {
+		folder := request{scope: put.scope, r: put.r, at: t.to.parent()}
+		if list, err := folder.place(); err == nil {
+			if list, is := list.(worklistFolder); is && !list.readOnly() {
+				return worklistFile{task.actionFile, list.name}, nil
+			}
+		}
+	}
+	return nil, noPlace()
 }
 
 // headers reads the headers of a COPY or MOVE.
