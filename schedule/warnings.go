@@ -92,21 +92,72 @@ func (e *Entry) unfilledLabels() (warnings []string) {
 }
 
 func (e *Entry) unevenTimes() []string {
-	var minute, hour string
+	var minute, hour, day, month, weekday string
 	switch e.Type {
 	case TypeCron:
-		minute, hour = e.Cron.Minute, e.Cron.Hour
+		minute, hour, day, month, weekday = e.Cron.Minute, e.Cron.Hour, e.Cron.Day, e.Cron.Month, e.Cron.Weekday
 	case TypeCrontab:
 		fields := strings.Fields(e.Spec)
 		if len(fields) != 5 {
 			return nil // @daily and its like
 		}
-		minute, hour = fields[0], fields[1]
+		minute, hour, day, month, weekday = fields[0], fields[1], fields[2], fields[3], fields[4]
 	case TypeSimple, TypeInterval:
 		return nil
 	}
 	warnings := unevenSteps("minute", minute, 60, "hour")
-	return append(warnings, unevenSteps("hour", hour, 24, "day")...)
+	warnings = append(warnings, unevenSteps("hour", hour, 24, "day")...)
+	warnings = append(warnings, singleSteps("minute", minute, 0, 59)...)
+	warnings = append(warnings, singleSteps("hour", hour, 0, 23)...)
+	warnings = append(warnings, singleSteps("day", day, 1, 31)...)
+	warnings = append(warnings, singleSteps("month", month, 1, 12)...)
+	warnings = append(warnings, singleSteps("weekday", weekday, 0, 6)...)
+	return append(warnings, e.everyDayByEither(day, weekday)...)
+}
+
+// everyDayByEither warns of a crontab with a day and a weekday one of which has all values:
+// either is enough there, so that the other one chooses nothing.
+func (e *Entry) everyDayByEither(day, weekday string) []string {
+	if e.Type != TypeCrontab || strings.HasPrefix(day, "*") || strings.HasPrefix(weekday, "*") {
+		return nil
+	}
+	e.Schedule()
+	if c := e.calendar; c == nil || c.days != allDays || c.weekdays != allWeekdays {
+		return nil
+	}
+	return []string{fmt.Sprintf("The day %q and the weekday %q are both given, and either of them is enough in a crontab: this is every day. Write * for the one that is not to choose.", day, weekday)}
+}
+
+// singleSteps warns of steps that lead past the last value at once, so that the first value
+// is the only one. Of steps over all minutes and hours unevenSteps warns.
+func singleSteps(field, text string, least, most int) (warnings []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		span, step, stepped := strings.Cut(strings.TrimSpace(item), "/")
+		n, ok := digits(step)
+		if !stepped || !ok {
+			continue
+		}
+		first, last := least, most
+		if span == "*" {
+			if least == 0 && most > 6 || n == most-least+1 && field != "day" { // a step of 12 months is a year
+				continue
+			}
+		} else {
+			from, to, ranged := strings.Cut(span, "-")
+			if first, ok = digits(from); !ok {
+				continue
+			}
+			if last, ok = digits(to); ranged && !ok {
+				continue
+			} else if !ranged {
+				last = most
+			}
+		}
+		if first < last && first+n > last {
+			warnings = append(warnings, fmt.Sprintf("%q in the %s means %s %d alone: a step of %d leads past %d.", item, field, field, first, n, last))
+		}
+	}
+	return warnings
 }
 
 // Doubts returns Warnings for people who are about to store the entry: also of free
