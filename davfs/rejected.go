@@ -277,7 +277,7 @@ func writeReasons(b *strings.Builder, refusal error) {
 	}
 	if e.Kind == errs.ScenarioBroken {
 		fmt.Fprintf(b, "\nThese are places in %v, the story by which the route is tried before it is stored.\n"+
-			"To change the route and its scenario together, delete the scenario, store the route,\nand then the scenario.\n", e.Extra["scenario"])
+			"To change the route and its scenario together, save the scenario and then the route:\nthe scenario is refused, and waits for the route all the same.\n", e.Extra["scenario"])
 	}
 }
 

@@ -126,7 +126,7 @@ func TestScenarioBesideRoute(t *testing.T) {
 		}
 		for _, f := range files {
 			if strings.HasSuffix(f.Href, ".txt") {
-				want(http.StatusOK, "GET", f.Href, "", "step 6 (check): want", "delete the scenario")
+				want(http.StatusOK, "GET", f.Href, "", "step 6 (check): want", "save the scenario and then the route")
 			}
 		}
 	})
