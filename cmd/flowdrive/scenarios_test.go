@@ -132,6 +132,34 @@ func TestScenarioBesideRoute(t *testing.T) {
 	})
 }
 
+// TestScenarioOfOldVersion: an owner whom the story does not name copies a version of the
+// route over the route, and so undoes a change.
+func TestScenarioOfOldVersion(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		const route, scenario = "/dav/Workflow/Routes/desk.yaml", "/dav/Workflow/Routes/desk.scenario.yaml"
+		want := func(code int, who, method, path, body string) string {
+			t.Helper()
+			w := s.as(who, method, path, body)
+			if w.Code != code {
+				t.Fatalf("%s %s: %d %s; want %d", method, path, w.Code, w.Body, code)
+			}
+			return w.Body.String()
+		}
+		want(http.StatusCreated, "sam", "PUT", route, desk)
+		want(http.StatusCreated, "sam", "PUT", scenario, deskStory)
+		want(http.StatusOK, "sam", "PUT", route, strings.Replace(desk, "title: Desk", "title: Desks", 1))
+		first := want(http.StatusOK, "sam", "GET", "/dav/Workflow/Routes/desk/Versions/1.json", "")
+		if !strings.Contains(first, `"context": "sam"`) {
+			t.Fatalf("the version does not name its owner: %s", first)
+		}
+		want(http.StatusOK, "sam", "PUT", route, first)
+		if now := want(http.StatusOK, "sam", "GET", "/dav/Workflow/Routes/desk.json", ""); !strings.Contains(now, `"title": "Desk"`) || !strings.Contains(now, `"result": "holds"`) {
+			t.Errorf("the route is not undone: %s", now)
+		}
+	})
+}
+
 // TestScenarioThatDoesNotEnd: a story that takes too long, or cannot begin, refuses its PUT
 // with a sentence, and others are played all the same.
 func TestScenarioThatDoesNotEnd(t *testing.T) {
