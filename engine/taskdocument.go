@@ -190,6 +190,10 @@ func readTask(root document.Value, h *loadedCase, action string) *taskChange {
 			v.Fail(errs.CodeConflict, "goes with \"perform\", not with %q", t.do)
 		}
 	}
+	r := h.route.Compiled
+	if i := r.Action(action); t.unsaid && t.comment != "" && t.resolution == "" && i >= 0 && !machine.CommentPerforms(r, &r.Actions[i]) && !machine.Alters(c, t.xattrs) {
+		root.Get("do").Fail(errs.CodeRequired, "is empty, and a comment alone does not do %q: write \"perform\" to do it. To only remark something, write \"accept\"", action)
+	}
 	return t
 }
 

@@ -292,6 +292,12 @@ func routeFault(format string, args ...any) error {
 	return errs.New(errs.RouteFault, "The route is at fault: %s.", strings.TrimSuffix(fmt.Sprintf(format, args...), "."))
 }
 
+// contentFault returns the error of a message that a step cannot read: who made it can
+// mend that, and not the author of the route.
+func contentFault(label, format string, args ...any) error {
+	return errs.New(errs.RouteFault, "The message %q is at fault: %s.", label, fmt.Sprintf(format, args...))
+}
+
 // badField returns the error of one field of a person's request.
 func badField(pointer string, code errs.Code, format string, args ...any) error {
 	return errs.InvalidDocument([]errs.Fault{{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)}})

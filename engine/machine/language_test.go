@@ -97,6 +97,10 @@ func TestLanguage(t *testing.T) {
 			states + "  close: {in: [a], allowed: everyone, resolutions: {fixed: Fixed, other: }, to: b}\n  reopen: {in: [b], allowed: everyone, to: a}",
 			[]step{{"start", "active a: close"}, {"sam close", "!invalid"}, {"sam close gone", "!invalid"}, {"sam close fixed", "active b: reopen"}, {"sam reopen fixed", "!invalid"}},
 		},
+		"a resolution by its text": {
+			states + "  close: {in: [a], allowed: everyone, resolutions: {fixed: Fixed, late: Late, slow: Late}, to: b}\n  reopen: {in: [b], allowed: everyone, to: a}",
+			[]step{{"start", "active a: close"}, {"sam close Late", "!invalid"}, {"sam close Fixed", "active b: reopen"}},
+		},
 		"a message": {
 			states + "  got: {trigger: message, message: answer, in: [b], decide: 'message[\"answer\"].ok ? \"yes\" : \"no\"', outputs: {\"yes\": c, \"no\": }}\n  go: {in: [a], allowed: everyone, to: b}",
 			[]step{

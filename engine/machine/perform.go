@@ -41,7 +41,7 @@ func (d personal) performByPerson(e Perform) error {
 	if !may {
 		return d.notAssigned(place, e.Actor)
 	}
-	e.Xattrs = changedXattrs(d.c, a, d.readTexts(a, e.Xattrs))
+	e.Xattrs, e.Resolution = changedXattrs(d.c, a, d.readTexts(a, e.Xattrs)), resolutionNamed(a, e.Resolution)
 	if err := d.checkPerform(a, e); err != nil {
 		return err
 	}
@@ -106,6 +106,23 @@ func (d personal) named(action string, actor Actor) (int, error) {
 	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", action, strings.Join(others, ", "))
 }
 
+// resolutionNamed returns the name of the resolution that is given by its name or by its
+// text, if no other has that text.
+func resolutionNamed(a *route.Action, given string) string {
+	name := given
+	for _, r := range a.Resolutions {
+		switch {
+		case r.Name == given:
+			return given
+		case given != "" && r.Title == given && name != given:
+			return given // the text of two
+		case given != "" && r.Title == given:
+			name = r.Name
+		}
+	}
+	return name
+}
+
 // checkPerform checks the form and the resolution that a person sends. The error
 // has every fault.
 func (d personal) checkPerform(a *route.Action, e Perform) error {
@@ -121,6 +138,9 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 		names := make([]string, len(a.Resolutions))
 		for i := range names {
 			names[i] = a.Resolutions[i].Name
+			if title := a.Resolutions[i].Title; title != "" && title != names[i] {
+				names[i] += " (" + title + ")"
+			}
 		}
 		code := errs.CodeRange
 		if e.Resolution == "" {

@@ -199,7 +199,7 @@ func choices(c *Case, r *route.Route, place int) (out []choice) {
 	case a.Trigger != route.TriggerUser:
 	case e.State == Offered:
 		if !a.MustAccept {
-			add("perform", outlook(c, r, a)+commentPerforms)
+			add("perform", outlook(c, r, a)+ofComment(r, a))
 		}
 		if a.Need == nil {
 			add("accept", "It is offered to no other person."+stillOffered(c, r, a)+commentNoted)
@@ -217,7 +217,7 @@ func choices(c *Case, r *route.Route, place int) (out []choice) {
 			add("release", "It is offered to its roles again. "+cmp.Or(e.Giver, "Who delegated it")+" and "+e.To+" can do that.")
 		}
 	case e.State == Accepted:
-		add("perform", outlook(c, r, a)+commentPerforms)
+		add("perform", outlook(c, r, a)+ofComment(r, a))
 		add("release", "It is offered to all again."+commentNoted)
 		add("delegate", `It is offered to the user that "to" names, alone.`)
 	}
@@ -227,9 +227,31 @@ func choices(c *Case, r *route.Route, place int) (out []choice) {
 // What becomes of a comment, for who writes only that: with an empty "do" it performs
 // (docs/contract/drive.md#task).
 const (
-	commentPerforms = ` A comment alone performs it, too.`
-	commentNoted    = ` A comment is only noted.`
+	commentPerforms   = ` A comment alone performs it, too.`
+	commentOfForm     = ` A comment alone performs it, too, if nothing is missing that "form" requires.`
+	commentResolution = ` It needs one of "resolutions" in "resolution".`
+	commentCancels    = ` A comment alone does not perform it.`
+	commentNoted      = ` A comment is only noted.`
 )
+
+func ofComment(r *route.Route, a *route.Action) string {
+	switch {
+	case len(a.Resolutions) > 0:
+		return commentResolution
+	case !CommentPerforms(r, a):
+		return commentCancels
+	case a.Form != nil:
+		return commentOfForm
+	}
+	return commentPerforms
+}
+
+// CommentPerforms reports whether a comment in the form of the task says enough to
+// perform the action. An action that cancels the case must be asked for by name: a remark
+// must not end what nobody can continue.
+func CommentPerforms(r *route.Route, a *route.Action) bool {
+	return a.Type != route.TypeCancel && (!has(r.States, a.To) || r.States[a.To].Type != route.StateCancelled)
+}
 
 // stillOffered names the tasks that are offered to a role of the action's and stay so if
 // it is accepted: they are not of the same choice, and another user can do one first.

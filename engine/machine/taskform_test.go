@@ -87,13 +87,36 @@ actions:
 		"buy":   {`"perform":"The case goes to \"z\" (Bought), which completes it. It takes back: drop. A comment alone performs it, too."`, `"leadsTo":["z"]`, `"description":"Order it."`, `"xattrDict":{"amount":9000,"note":null}`},
 		"drop":  {`"choices":{"accept":"It is offered to no other person. A comment is only noted.","perform":"First it must be accepted. The case goes to \"a\". It takes back: buy."`},
 		"weigh": {`"perform":"The route decides: big: goes to \"b\" (Being bought). small: goes to \"z\" (Bought), which completes it. none: stays where it is. A comment alone performs it, too."`, `"leadsTo":["b","z"]`},
-		"one":   {`"perform":"The case goes to \"b\" (Being bought) once two is performed. A comment alone performs it, too."`, `"leadsTo":["b"]`, `"xattrDict":{"amount":9000,"note":null,"why":null}`},
+		"one":   {`"perform":"The case goes to \"b\" (Being bought) once two is performed. A comment alone performs it, too, if nothing is missing that \"form\" requires."`, `"leadsTo":["b"]`, `"xattrDict":{"amount":9000,"note":null,"why":null}`},
 	} {
 		form := compact(t, TaskForm(p.c, p.r, action))
 		for _, want := range wants {
 			if !strings.Contains(form, want) {
 				t.Errorf("%s: %s\nlacks %s", action, form, want)
 			}
+		}
+	}
+}
+
+// TestFormSaysWhatACommentDoes: an action that cancels the case, or needs a resolution, is
+// not performed by a comment, and its form does not say so.
+func TestFormSaysWhatACommentDoes(t *testing.T) {
+	t.Parallel()
+	p := started(t, parsed(t, `
+states: {a: {type: start}, z: {type: complete}, gone: {type: cancelled}}
+actions:
+  begin: {trigger: init}
+  refuse: {in: [a], allowed: everyone, to: z, resolutions: {budget: There is no budget for it, other: Other}}
+  withdraw: {type: cancel, in: [a], allowed: everyone, to: gone}
+  drop: {in: [a], allowed: everyone, to: gone}
+`))
+	for action, want := range map[string]string{
+		"refuse":   `It needs one of \"resolutions\" in \"resolution\"."`,
+		"withdraw": `A comment alone does not perform it."`,
+		"drop":     `A comment alone does not perform it."`,
+	} {
+		if form := compact(t, TaskForm(p.c, p.r, action)); !strings.Contains(form, want) || strings.Contains(form, "A comment alone performs") {
+			t.Errorf("%s: %s\nlacks %s", action, form, want)
 		}
 	}
 }

@@ -105,11 +105,14 @@ func (d stepRun) table(t *route.Table) error {
 		return routeFault("csv: %s", d.c.emptiness(t.From))
 	}
 	text, err := plaintext.Decode(content, d.typeOf(t.From))
+	if errors.Is(err, plaintext.ErrNotUTF8) {
+		return contentFault(t.From, "csv: %v. Save it as UTF-8, which spreadsheets call CSV UTF-8", err)
+	}
 	if err != nil {
-		return routeFault("csv: the message %q: %v", t.From, err)
+		return contentFault(t.From, "csv: %v", err)
 	}
 	if strings.ContainsRune(text, utf8.RuneError) && !utf8.Valid(content) {
-		return routeFault("csv: the message %q has bytes that are no characters in its charset", t.From)
+		return contentFault(t.From, "csv: it has bytes that are no characters in its charset")
 	}
 	rows, err := plaintext.Table{Delimiter: t.Delimiter, Header: t.Header, Min: t.Min}.JSON(text)
 	if err != nil {

@@ -112,8 +112,8 @@ func TestNothingToRead(t *testing.T) {
 		{"csv: {from: InputMessage, to: Rows, header: false, min: 2}", "a.csv", "a\n", `csv: the message "InputMessage", which has only 1 of at least 2 rows.`},
 		{"csv: {from: InputMessage, to: Rows}", "a.csv", "a,b\n", "[]"},
 		{"csv: {from: InputMessage, to: Rows, min: 1}", "a.csv", "a,b\n", `csv: the message "InputMessage", which has no row below the names of the columns, and must have at least 1.`},
-		{"csv: {from: InputMessage, to: Rows}", "a.csv", "a,b\n1,\xc3", `csv: the message "InputMessage": it is not UTF-8, and its media type names no other charset.`},
-		{"csv: {from: InputMessage, to: Rows}", "a.csv", "\xff\xfea\x00\n\x00\x00\xd8", `csv: the message "InputMessage" has bytes that are no characters in its charset.`},
+		{"csv: {from: InputMessage, to: Rows}", "a.csv", "a,b\n1,\xc3", `csv: it is not UTF-8, and its media type names no other charset. Save it as UTF-8, which spreadsheets call CSV UTF-8.`},
+		{"csv: {from: InputMessage, to: Rows}", "a.csv", "\xff\xfea\x00\n\x00\x00\xd8", `csv: it has bytes that are no characters in its charset.`},
 		{"csv: {from: Other, to: Rows}", "", "", `csv: there is no message "Other".`},
 		{"jq: {from: InputMessage, filter: ., to: Rows}", "", "", `jq: the message "InputMessage" is empty: the case was given no input.`},
 	} {
@@ -129,7 +129,7 @@ actions:
 		}
 		var got string
 		if err := p.do("sam go"); err != nil {
-			_, got, _ = strings.Cut(err.Error(), "The route is at fault: ")
+			_, got, _ = strings.Cut(err.Error(), " is at fault: ")
 		} else {
 			got = string(p.messages["Rows"])
 		}
