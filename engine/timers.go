@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -181,6 +182,10 @@ func readLimit(v document.Value, zone *time.Location) *route.Limit {
 	case document.Null:
 		return &route.Limit{}
 	case document.String:
+		// Who writes a day means that it can still be done on that day.
+		if end, err := clock.ParseEnd(v.Node.Text, zone); err == nil && end.Day {
+			return &route.Limit{Kind: route.AbsoluteLimit, At: end.Time}
+		}
 		limit, err := route.ParseLimit(v.Node.Text, zone)
 		if err == nil {
 			return &limit

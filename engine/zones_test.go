@@ -36,7 +36,7 @@ func TestDatesPeopleType(t *testing.T) {
 	w.refused(err, errs.Invalid, "/suspendedUntil format")
 
 	for body, want := range map[string]string{
-		`"2012-12-01"`: `"2012-11-30T23:00:00Z"`, `"2012-12-01 08:00"`: `"2012-12-01T07:00:00Z"`, `"300"`: `"PT5M"`,
+		`"2012-12-01"`: `"2012-12-01T23:00:00Z"`, `"2012-12-01 08:00"`: `"2012-12-01T07:00:00Z"`, `"300"`: `"PT5M"`,
 	} {
 		if _, err := w.Cases.PutTimer(t.Context(), sam.request(nil), id, "deadline", []byte(`{"limit": `+body+`}`)); err != nil {
 			t.Fatalf("%s: %v", body, err)

@@ -150,7 +150,7 @@ func caseRequest(id string, members []member) driveRequest {
 func setTimer(x *visit, v url.Values) (*act, error) {
 	limit := []byte("null")
 	if text := strings.TrimSpace(v.Get("limit")); text != "" {
-		limit = document.AppendString(nil, x.Words.sentDate(text))
+		limit = document.AppendString(nil, x.Words.sentEnd(text))
 	}
 	path := fmt.Sprintf("/dav/Workflow/Cases/%s/Timers/%s.json", url.PathEscape(x.r.PathValue("id")), url.PathEscape(v.Get("timer")))
 	return &act{
