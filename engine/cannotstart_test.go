@@ -21,6 +21,9 @@ func TestEntryThatCannotStart(t *testing.T) {
 	if got := w.form(out.Form).get("warnings"); !strings.Contains(got, "amount, supplier") {
 		t.Errorf("the form warns of %s", got)
 	}
+	if says := try(sam.statusEntry("soon.json")).must(w, "the status"); !strings.Contains(says, "which fails as long as the entry lacks what the warning names") || strings.Contains(says, "It starts a case") {
+		t.Errorf("the status file says %s", says)
+	}
 	sam.mustPutEntry(out.Name+".json", `{"do": "pause"}`)
 	if got := w.form(sam.mustPutEntry(out.Name+".json", `{"do": "resume"}`).Form).get("warnings"); !strings.Contains(got, "amount, supplier") {
 		t.Errorf("later the form warns of %s", got)
