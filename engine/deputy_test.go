@@ -80,6 +80,9 @@ func TestDeputyDocument(t *testing.T) {
 		}
 	}
 	sam.me().wants("deputy", want)
+	if _, err := sam.putMe(`{"deputy": "ann"}`); err == nil || !strings.Contains(err.Error(), `must be an object, not a string, such as {"user": "carla", "to": "2012-12-09"}`) {
+		t.Errorf("a deputy that is a name: %v", err)
+	}
 
 	w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "ann", ""), errs.InUse)
 	sam.mustPutMe(`{"deputy": null}`)

@@ -117,6 +117,9 @@ func routeNewCommand() *cobra.Command {
 				return err
 			}
 			if from == "" {
+				if len(args) > 0 && slices.ContainsFunc(all, func(t takable) bool { return t.name == args[0] }) {
+					return usageError{fmt.Errorf("give the example, too: did you mean --from %s?", args[0])}
+				}
 				if len(args) > 0 {
 					return usageError{errors.New("give the example, too: --from NAME; \"flowdrive route new\" lists them")}
 				}
@@ -236,7 +239,11 @@ func writeTakable(cmd *cobra.Command, t takable, name string) error {
 	}
 	first := ""
 	if bytes.Contains(files[name+".yaml"], []byte("team:")) {
-		first = fmt.Sprintf("Put the names of your teams into %s.yaml. Then:\n", name)
+		where := name + ".yaml"
+		if scenario := name + ".scenario.yaml"; bytes.Contains(files[scenario], []byte("teams:")) {
+			where += " and " + scenario // in which the route is played
+		}
+		first = fmt.Sprintf("Put the names of your teams into %s. Then:\n", where)
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s  flowdrive route check %s.yaml\n  flowdrive route put %s.yaml\n", first, name, name)
 	return err

@@ -89,7 +89,8 @@ func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now tim
 		p.Deputy = identity.Deputy{}
 		return
 	}
-	if !v.Is(document.Object) {
+	if v.Node.Kind != document.Object {
+		v.Fail(errs.CodeType, `must be %s, not %s, such as {"user": "carla", "to": "%s"}`, document.Object, v.Node.Kind, now.In(zone).AddDate(0, 1, 0).Format(time.DateOnly))
 		return
 	}
 	v.Only("user", "from", "to")
