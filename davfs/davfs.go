@@ -349,9 +349,11 @@ func (d *drive) remove(x *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	started := d.startedBy(x, n)
 	if err := target.remove(x.r.Context(), req, x.query); err != nil {
 		return nil, err
 	}
+	d.noteGoesOn(x, started)
 	if source != nil {
 		x.overlays.recentlyDeleted.add(x.userPath(), source, int64(len(source)))
 	}

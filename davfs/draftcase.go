@@ -1,7 +1,6 @@
 package davfs
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -30,19 +29,39 @@ func (a *answer) ask(o *engine.Outcome) *answer {
 
 // droppedBefore returns the open case that the file of this PUT has started before, 0 for
 // none.
-func (p *putRequest) droppedBefore(ctx context.Context) int64 {
-	n, isDrop := p.target.(dropFile)
-	if !isDrop || !p.mounted() || p.dryRun {
+func (p *putRequest) droppedBefore() int64 {
+	if p.dryRun {
 		return 0
 	}
-	a, err := n.load(ctx)
+	return p.startedBy(p.request, p.target)
+}
+
+// startedBy returns the open case that a dropped file of a mounting client has started, 0
+// for none.
+func (d *drive) startedBy(x *request, n node) int64 {
+	file, isDrop := n.(dropFile)
+	if !isDrop || !x.mounted() {
+		return 0
+	}
+	a, err := file.load(x.r.Context())
 	if err == nil {
 		return a.CaseID
 	}
 	if !errs.Is(err, errs.NotFound) {
-		p.Log.Warn().Err(err).Msg("drive: could not find which case a file has started before")
+		d.Log.Warn().Err(err).Msg("drive: could not find which case a file has started before")
 	}
 	return 0
+}
+
+// noteGoesOn leaves a note about a dropped file that was deleted: a person who has dropped
+// the wrong file believes that its case ends with it.
+func (d *drive) noteGoesOn(x *request, started int64) {
+	if started == 0 {
+		return
+	}
+	text := fmt.Sprintf("%s was deleted here on %s, but the case %d, which it has started, goes on.\n\n", x.at.String(), x.when(x.wall), started)
+	text += fmt.Sprintf("If it was the wrong file, delete Cases/%d.json, too: that cancels the case.\n\nThis note is deleted after a day.\n", started)
+	d.keepRefusal(x, scratch.Refusal{Name: fmt.Sprintf("Case %d goes on.txt", started), Reasons: text}, x.at)
 }
 
 // noteAnother leaves a note about a file that was saved again where it was dropped: that has

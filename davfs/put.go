@@ -373,7 +373,7 @@ func (p *putRequest) perform() (*answer, error) {
 		req.Key = p.key
 		req.Answer = func(o *engine.Outcome) []byte { return p.answer(o).encode() }
 	}
-	before := p.droppedBefore(ctx)
+	before := p.droppedBefore()
 	out, err := p.target.put(ctx, req, p.in)
 	if err != nil {
 		return p.failed(err)
@@ -388,6 +388,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.noteDraft(out)
 	p.noteAnother(before, out)
 	p.noteWaiting(out)
+	p.noteWarned(ctx, out)
 	return a, nil
 }
 

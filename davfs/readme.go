@@ -78,8 +78,9 @@ overwritten or deleted in the last 30 days. Copy a file back from it.
 
 An empty file is a draft: nothing happens before something stands in it.
 
-All times are UTC unless a file says otherwise. Days of the week count from
-0 = Monday to 6 = Sunday; mon, tue, … are safer.
+All times are UTC unless a file says otherwise. In a crontab, 0 and 7
+are Sunday and 1 is Monday. In the field weekday of a cron entry, 0 is Monday and
+6 is Sunday. The names mon, tue, … mean the same in both.
 
 
 Try it (replace the user and the number of the case)

@@ -22,6 +22,17 @@ func TestTemporaryFileOfSedInADropFolder(t *testing.T) {
 	`, "@", "20261120T120000Z~~"))
 }
 
+// TestDeletedDropGoesOn: who deletes a file that was dropped by mistake is told that its
+// case goes on, and how to end it.
+func TestDeletedDropGoesOn(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Routes/bug/wrong.csv | first | 201
+		davfs2 DELETE Routes/bug/wrong.csv | | 204
+		davfs2 GET Routes/bug/Rejected/Case~~19~~goes~~on.txt | | 200 | (?s:.*wrong.csv was deleted here.*the case 19,.*goes on.*delete Cases/19.json.*)
+	`)
+}
+
 // TestMoveOfEqualBytesLeavesNothing: a program that writes what is stored and renames it
 // leaves neither its temporary file nor a note about that.
 func TestMoveOfEqualBytesLeavesNothing(t *testing.T) {
@@ -32,6 +43,20 @@ func TestMoveOfEqualBytesLeavesNothing(t *testing.T) {
 		davfs2 MOVE Routes/own.new -> Routes/own.yaml | | 20.
 		davfs2 GET Routes/own.new | | 404
 		davfs2 LIST Routes/Rejected/ | | 404
+	`)
+}
+
+// TestStoredWithWarnings: who stores a route or a schedule entry with warnings on a mount
+// finds a note with them, until it is stored without.
+func TestStoredWithWarnings(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Routes/leave.yaml | {states: {open: {type: start}, lost: {}}, actions: {begin: {trigger: init}}} | 201
+		davfs2 GET Routes/Rejected/leave.yaml~~has~~warnings.txt | | 200 | (?s:.*is in force, but .*/states/open: is a dead end.*)
+		rclone PUT Routes/leave.yaml | @route | 20.
+		davfs2 GET Routes/Rejected/leave.yaml~~has~~warnings.txt | | 404
+		rclone PUT Schedule/odd.json | {"type": "crontab", "route": "bug", "spec": "*/7 * * * *"} | 201
+		davfs2 GET Schedule/Rejected/odd.json~~has~~warnings.txt | | 200 | (?s:.*begins anew with each hour.*)
 	`)
 }
 

@@ -1,0 +1,48 @@
+package davfs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/engine/scratch"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// noteWarned leaves a note about a route or a schedule entry that a mounting client has
+// stored with warnings: nobody on a mount sees the answer. The note goes once the document
+// is stored without any.
+func (p *putRequest) noteWarned(ctx context.Context, o *engine.Outcome) {
+	switch p.target.(type) {
+	case routeFile, entryFile:
+	default:
+		return
+	}
+	if !p.mounted() || p.dryRun {
+		return
+	}
+	name := p.at.Name() + " has warnings.txt"
+	switch {
+	case len(o.Warnings) == 0:
+		p.deleteNote(ctx, name)
+	case o.Changed:
+		text := fmt.Sprintf("%s was stored on %s and is in force, but something in it may not be what you mean.\n\n- %s\n\n",
+			p.at.String(), p.when(p.wall), strings.Join(o.Warnings, "\n- "))
+		text += "This note is deleted after a day, or once the file is saved without warnings.\n"
+		p.keepRefusal(p.request, scratch.Refusal{Name: name, Reasons: text}, p.at)
+	}
+}
+
+// deleteNote deletes a note of the caller in Rejected/ beside the address, if there is one.
+func (p *putRequest) deleteNote(ctx context.Context, name string) {
+	at := scratch.RejectedAt(store.ScratchPlace{Folder: folderPath(p.at.parent().Segments), Name: name})
+	if _, err := p.engine.Scratch.Get(ctx, p.by, p.wall, at); errs.Is(err, errs.NotFound) {
+		return
+	}
+	err := p.engine.Scratch.Delete(ctx, engine.Request{By: p.by, Now: p.wall}, at)
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		p.Log.Warn().Err(err).Msg("drive: could not delete a note about warnings")
+	}
+}
