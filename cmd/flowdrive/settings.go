@@ -85,7 +85,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.database.register(flags)
 	registerContents(flags, &s.contents)
 	flags.StringVar(&s.sandbox, "sandbox", "", "rehearse with a clock that starts at this instant, or now, and stands still")
-	flags.StringVar(&s.timezone, "timezone", "UTC", "time zone of dates that are written without one, such as Europe/Berlin; files in Schedule/ have their own, UTC by default")
+	flags.StringVar(&s.timezone, "timezone", "UTC", "time zone of dates that are written without one, such as Europe/Berlin; files in Schedule/ have their own, else UTC")
 	flags.BoolVar(&s.insecureHTTP, "insecure-http", false, "allow plain HTTP on addresses that are not loopback")
 	flags.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of the certificate; with --tls-key: serve HTTPS")
 	flags.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the certificate's key")
