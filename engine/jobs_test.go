@@ -132,7 +132,7 @@ func TestServerEndsWhileACommandRuns(t *testing.T) {
 	}{
 		"a command":              {routeJob(""), []int{1, 1, 1}, "Not delivered: exec: the server ended while it ran"},
 		"a command that retries": {routeJob(`, retry: {times: 1, on: [timeout]}`), []int{1, 1, 1}, "Not delivered: exec: the server ended while it ran"},
-		"a command with retries": {routeJob(`, retry: {times: 1, on: [interrupted]}`), []int{1, 2, 2}, "Attempt 1 failed: exec: the server ended while it ran"},
+		"a command with retries": {routeJob(`, retry: {times: 1, every: PT5S, on: [interrupted]}`), []int{1, 2, 2}, "Attempt 1 failed: exec: the server ended while it ran"},
 		"a service":              {strings.Replace(routeJob(""), "{exec: {command: sort", `{http: {url: "https://api.example.org/"`, 1), []int{1, 2, 3}, "Attempt 2 failed: http: the server ended while it ran"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestStopOfTheServerEndsACommand(t *testing.T) {
 		state    string
 	}{
 		"is not run again": {"", 1, "Not delivered: exec: " + forGood, `"failed"`},
-		"is run again":     {", retry: {times: 1, on: [interrupted]}", 2, "Attempt 1 failed: exec: ended by the stop of the server; again at ", `"completed"`},
+		"is run again":     {", retry: {times: 1, every: PT5S, on: [interrupted]}", 2, "Attempt 1 failed: exec: ended by the stop of the server; again at ", `"completed"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -74,6 +74,7 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 		return post.hold(held, mail)
 	}
 	if n.Crowd { // it is sent when all of them are there, which are stored in several units
+		tx.AfterCommit(func() { e.sweeper.crowd.Store(true) })
 		return tx.Write().Outbox().HeldMails().Insert(held)
 	}
 	return e.sweeper.hold(tx, held)

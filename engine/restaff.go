@@ -50,8 +50,10 @@ func (e *base) StaffChanged(ctx context.Context, req change.Request, changed []i
 // sendCrowd has the mails sent that were kept until all cases have followed a change of a
 // user or team.
 func (e *base) sendCrowd(ctx context.Context, req change.Request) {
-	e.sweeper.note(req.Now)
-	e.runDueNow(ctx)
+	if e.sweeper.crowd.Swap(false) {
+		e.sweeper.note(req.Now)
+		e.runDueNow(ctx)
+	}
 }
 
 // withTeams returns the parties and all teams that they are in.

@@ -34,6 +34,7 @@ type sweeper struct {
 	next   clock.Earliest // the earliest due time
 	outbox clock.Earliest // the same of the outbox, as far as its deliveries could be begun
 	queued atomic.Bool    // cases may be waiting to be started
+	crowd  atomic.Bool    // mails wait until all cases have followed a change of a user or team
 	wake   chan struct{}
 
 	// mu is held while things are fired and started: two at a time would
