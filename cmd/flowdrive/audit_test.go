@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"database/sql"
+	"database/sql" //nolint:depguard // it changes what Flowdrive never would
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	_ "github.com/mattn/go-sqlite3"
 )
 
 // TestAuditVerifyNamesTheLine: who can write to the database takes lines out, or has them

@@ -72,7 +72,8 @@ func (s *heartbeatSettings) fault(c notify.Config, unsure doubts) error {
 	}
 	g := notify.New(c)
 	defer g.Close()
-	detail, doubted := "", unsure.hosts
+	var detail string
+	doubted := unsure.hosts
 	if call.URLSecret != "" {
 		detail = g.RefusesSecret(nil, route.ReachSecretURL, call.URLSecret)
 		doubted = doubted || unsure.secret(call.URLSecret)

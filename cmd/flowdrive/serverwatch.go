@@ -102,8 +102,12 @@ func (a *app) forgetUnset() {
 		of    engine.ServerPart
 		unset bool
 	}{
-		{engine.ServerBackup, a.backups == nil}, {engine.ServerHeartbeat, a.heart == nil}, {engine.ServerCertificate, a.certificate == nil && a.acme == nil},
-		{engine.ServerStore, !a.answers.store.isSet()}, {engine.ServerSignOn, !a.answers.provider.isSet()}, {engine.ServerDirectory, !a.answers.directory.isSet()},
+		{engine.ServerBackup, a.backups == nil},
+		{engine.ServerHeartbeat, a.heart == nil},
+		{engine.ServerCertificate, a.certificate == nil && a.acme == nil},
+		{engine.ServerStore, !a.answers.store.isSet()},
+		{engine.ServerSignOn, !a.answers.provider.isSet()},
+		{engine.ServerDirectory, !a.answers.directory.isSet()},
 	} {
 		if one.unset {
 			a.told.note(one.of, "")

@@ -142,7 +142,8 @@ func TestEditSaysWhatChanged(t *testing.T) {
 		{one("note", label.Text("x")), one("note", label.Text("x\ny")), `Changed note: x → "x\ny"`},
 		{one("priority", number("1")), one("priority", number("2")), "Changed xattr.priority: 1 → 2"},
 		{one("note", label.Text(long)), one("note", label.Text(long+"end")), `Changed note: "… text, a long text, " → … text, a long text, end`},
-		{nil, many, "Changed k00: 1; "}, {nil, wide, "Changed k00: "},
+		{nil, many, "Changed k00: 1; "},
+		{nil, wide, "Changed k00: "},
 	} {
 		p := started(t, bug(t))
 		if test.before != nil {

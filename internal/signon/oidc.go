@@ -17,6 +17,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 )
 
@@ -243,7 +244,7 @@ func (o *OIDC) whyInvalid(ctx context.Context, p *oidc.Provider, raw string) str
 	if err != nil {
 		return "its ID token is not valid, or not signed with one of its keys"
 	}
-	now := time.Now()
+	now := clock.Real{}.Now()
 	switch {
 	case token.Issuer != o.cfg.Issuer:
 		return "its ID token is of another provider; an administrator has to copy oidc-issuer from the provider, letter by letter"
