@@ -6,10 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/engine/scratch"
-	"flowdrive/internal/errs"
-	"flowdrive/store"
 )
 
 // An empty file that is saved over a document leaves the document in force
@@ -17,8 +14,8 @@ import (
 // crashed, sees an empty file on some mounts and may think that the document is gone: a note
 // in Rejected/ says what is in force, until the file is saved with a text.
 
-// emptiedLifetime is how long the note about an emptied file is deleted with its reason; it
-// lasts a day itself.
+// emptiedLifetime is how long it is remembered that a file has such a note: as long as the
+// note lasts.
 const emptiedLifetime = 24 * time.Hour
 
 // noteEmptied leaves such a note for the clients that send no empty file before each text.
@@ -44,12 +41,5 @@ func (p *putRequest) endEmptied(ctx context.Context) {
 		return
 	}
 	p.request.overlays.emptied.forget(p.userPath())
-	folder, err := p.nearestFolder(ctx, p.at)
-	if err == nil && folder.Segments != nil {
-		note := scratch.RejectedAt(store.ScratchPlace{Folder: folderPath(folder.Segments), Name: emptiedNote(p.at)})
-		err = p.engine.Scratch.Delete(ctx, engine.Request{By: p.by, Now: p.wall}, note)
-	}
-	if err != nil && !errs.Is(err, errs.NotFound) {
-		p.Log.Warn().Err(err).Msg("drive: could not delete the note about a file that was empty")
-	}
+	p.deleteNote(ctx, emptiedNote(p.at))
 }

@@ -43,6 +43,6 @@ func (p *putRequest) deleteNote(ctx context.Context, name string) {
 	}
 	err := p.engine.Scratch.Delete(ctx, engine.Request{By: p.by, Now: p.wall}, at)
 	if err != nil && !errs.Is(err, errs.NotFound) {
-		p.Log.Warn().Err(err).Msg("drive: could not delete a note about warnings")
+		p.Log.Warn().Err(err).Msg("drive: could not delete a note that is out of date")
 	}
 }
