@@ -308,7 +308,7 @@ func TestMailOfMany(t *testing.T) {
 }
 
 // TestMailTakenThenClosed: a mail that the server has taken is delivered, also if the
-// connection ends before the server has answered the farewell.
+// connection ends before the server has answered QUIT.
 func TestMailTakenThenClosed(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

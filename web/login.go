@@ -27,7 +27,7 @@ type loginView struct {
 	Refuse   string // why it was refused, "": nothing was tried
 	Wait     int    // seconds until the next try, 0: none
 	Pause    bool   // a name or password was wrong: after some tries there is a pause
-	Busy     bool   // something else does not answer: that is no matter of tries
+	Busy     bool   // something else does not answer, which a pause after failed tries does not concern
 	Host     string
 	Provider string // where people may log in, too, "" for nowhere
 	Out      string // the address at which they log out there
