@@ -90,7 +90,7 @@ func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now tim
 		return
 	}
 	if v.Node.Kind != document.Object {
-		v.Fail(errs.CodeType, `must be %s, not %s, such as {"user": "carla", "to": "%s"}`, document.Object, v.Node.Kind, now.In(zone).AddDate(0, 1, 0).Format(time.DateOnly))
+		v.Fail(errs.CodeType, `must be %s, not %s, such as {"user": "carla", "to": "%s"}`, document.Object, v.Node.Kind, now.UTC().AddDate(0, 1, 0).Format(time.DateOnly))
 		return
 	}
 	v.Only("user", "from", "to")

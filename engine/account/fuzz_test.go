@@ -17,6 +17,7 @@ func FuzzMe(f *testing.F) {
 		`{"fullName": "Sam", "email": "sam@example.org"}`,
 		`{"deputy": {"user": "ann", "from": "2012-11-10T00:00:00Z", "to": 1352851200}}`,
 		`{"deputy": {"user": "ann", "from": "2012-11-10T00:00:00.5+01:00", "to": "9999-12-31T23:59:59.9"}}`,
+		`{"deputy": "ann"}`,
 		`{"password": "new", "oldPassword": "old"}`,
 		`{"notify": false, "watch": ["desk", "DESK", "other"]}`,
 		`{"timezone": "Europe/Berlin", "mail": {"kinds": ["task", "failure:now"], "digest": "07:30", "quiet": {"from": "20:00", "to": "07:00"}}}`,
