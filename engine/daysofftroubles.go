@@ -110,17 +110,8 @@ func (e *daysOffTroubles) look(calendars *calendar.Calendars, row *store.Trouble
 	}
 	told.Text, told.Instant = text, row.Due // when people are told again, however often it is looked at
 	n := told.notice(told.What.Kind(), now)
-	n.Trouble.Instant = time.Time{}
-	if n.Entry, err = noticeEntry(e.tx, stored, entry); err != nil {
-		return err
-	}
-	n.People, n.Trouble.Again = e.concernedByEntry(stored), again
-	told.addTold(e.accounts.Table(), n.People)
-	row.Data = document.Line(told)
-	if err := e.tx.Write().Troubles().Update(row); err != nil {
-		return err
-	}
-	return e.tell(e.tx, n, e.postLoose(e.tx, now))
+	n.Trouble.Instant, n.Trouble.Again = time.Time{}, again
+	return (&deeds{e.decider, e.tx}).tellOfEntry(row, told, n, loadedEntry{stored, entry})
 }
 
 // noDaysOff says why the calendar of an entry cannot be used.

@@ -109,16 +109,23 @@ func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble,
 		told.Text = entry.LastError // another PUT has taken it away, and it has not fired since
 	}
 	n := told.notice(told.What.Kind(), now)
-	if n.Entry, err = noticeEntry(tx, stored, entry); err != nil {
+	n.Trouble.Again = true
+	return (&deeds{e, tx}).tellOfEntry(row, told, n, loadedEntry{stored, entry})
+}
+
+// tellOfEntry tells those whom an entry concerns of what is wrong with it, and keeps in the
+// row whom it has told.
+func (e *deeds) tellOfEntry(row *store.Trouble, told *trouble, n *notice.Notice, of loadedEntry) (err error) {
+	if n.Entry, err = noticeEntry(e.tx, of.row, of.entry); err != nil {
 		return err
 	}
-	n.People, n.Trouble.Again = e.concernedByEntry(stored), true
+	n.People = e.concernedByEntry(of.row)
 	told.addTold(e.accounts.Table(), n.People)
 	row.Data = document.Line(told)
-	if err := tx.Write().Troubles().Update(row); err != nil {
+	if err := e.tx.Write().Troubles().Update(row); err != nil {
 		return err
 	}
-	return e.tell(tx, n, e.postLoose(tx, now))
+	return e.tell(e.tx, n, e.postLoose(e.tx, n.Time))
 }
 
 // forgetEntry forgets what is wrong with a schedule entry that is gone. If somebody has

@@ -91,16 +91,8 @@ func (e *pauses) again(row *store.Trouble, told *trouble, now time.Time) error {
 		return err
 	}
 	n := told.notice(told.What.Kind(), now)
-	if n.Entry, err = noticeEntry(e.tx, stored, entry); err != nil {
-		return err
-	}
-	n.People, n.Trouble.Again = e.concernedByEntry(stored), true
-	told.addTold(e.accounts.Table(), n.People)
-	row.Data = document.Line(told)
-	if err := e.tx.Write().Troubles().Update(row); err != nil {
-		return err
-	}
-	return e.tell(e.tx, n, e.postLoose(e.tx, now))
+	n.Trouble.Again = true
+	return (&deeds{e.decider, e.tx}).tellOfEntry(row, told, n, loadedEntry{stored, entry})
 }
 
 // resumed tells those who were told that an entry was paused with its route that somebody
