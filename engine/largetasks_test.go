@@ -96,6 +96,7 @@ func TestTasksAreReadInParts(t *testing.T) {
 			return err
 		},
 	} {
+		w.reopen() // nothing is remembered of the user's tasks
 		counted.widest = 0
 		if err := list(); err != nil {
 			t.Fatal(err)
@@ -106,10 +107,53 @@ func TestTasksAreReadInParts(t *testing.T) {
 	}
 }
 
-// widestStore counts how many cases with tasks are read at once.
+// TestListInPartsReadsCasesOnce: a listing that comes in parts, as .contents does, does not
+// read all cases again for each part.
+func TestListInPartsReadsCasesOnce(t *testing.T) {
+	t.Parallel()
+	const cases, parts = 40, 5
+	counted := &widestStore{}
+	w := newWorld(t, overStore(func(s store.Store) store.Store { counted.Store = s; return counted }))
+	sam := w.as("sam")
+	sam.mustPutRoute("due", "roles: {me: {assign: [starter]}}\nstates: {open: {type: start}, done: {type: complete}}\nactions:\n"+
+		"  begin: {trigger: init}\n  note: {in: [open], role: me}\n  finish: {in: [open], to: done, role: me, dueIn: PT2H}\n")
+	for range cases {
+		if _, err := sam.perform(sam.startCase(`{"route": "due"}`), "note", `{}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []struct {
+		list  engine.Worklist
+		tasks int
+		reads int // each case to know what is on the list, and each for what it tells of it
+	}{
+		{engine.WorklistOffered, 2 * cases, cases + 2*parts},
+		{engine.WorklistToday, cases, 2 * cases},
+		{engine.WorklistDone, cases, 2 * cases},
+	} {
+		w.reopen() // nothing is remembered of the user's tasks
+		counted.read = 0
+		told, limit := 0, 3 // each part is twice as long as the one before, as in davfs
+		for after := int64(0); ; limit *= 2 {
+			page, err := w.Worklists.Worklist(t.Context(), sam.by(), want.list, engine.Filter{After: after, Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if told += len(page); len(page) < limit {
+				break
+			}
+			after = page[len(page)-1].Seq
+		}
+		if told != want.tasks || counted.read < cases || counted.read > want.reads {
+			t.Errorf("%s: %d tasks and %d readings of cases, want %d and %d at most", want.list, told, counted.read, want.tasks, want.reads)
+		}
+	}
+}
+
+// widestStore counts how many cases with tasks are read at once, and how many at all.
 type widestStore struct {
 	store.Store
-	widest int
+	widest, read int
 }
 
 // View implements store.Store.
@@ -131,6 +175,11 @@ type widestCases struct {
 
 func (c widestCases) Tasks() store.TaskReader { return widestTasks{c.CaseReader.Tasks(), c.of} }
 
+func (c widestCases) Get(id int64) (*store.Case, error) {
+	c.of.read++
+	return c.CaseReader.Get(id)
+}
+
 type widestTasks struct {
 	store.TaskReader
 	of *widestStore
@@ -138,13 +187,13 @@ type widestTasks struct {
 
 func (t widestTasks) WithTasks(f store.TaskFilter) ([]store.Case, error) {
 	rows, err := t.TaskReader.WithTasks(f)
-	t.of.widest = max(t.of.widest, len(rows))
+	t.of.widest, t.of.read = max(t.of.widest, len(rows)), t.of.read+len(rows)
 	return rows, err
 }
 
 func (t widestTasks) WithMarkings(ids []int64) ([]store.Case, error) {
 	rows, err := t.TaskReader.WithMarkings(ids)
-	t.of.widest = max(t.of.widest, len(rows))
+	t.of.widest, t.of.read = max(t.of.widest, len(rows)), t.of.read+len(rows)
 	return rows, err
 }
 

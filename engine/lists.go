@@ -93,14 +93,22 @@ func (e *Worklists) endOfDay(by identity.Principal) time.Time {
 // the user's day, in order of time; what is overdue comes first.
 func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) (out []Resource, err error) {
 	until := e.endOfDay(by)
+	inTime := func(at time.Time) bool { return !at.IsZero() && at.Before(until) }
+	var dated []listedTask
+	if f.CaseID == 0 {
+		if dated, err = e.dated(ctx, by, f, inTime); err != nil || int64(len(dated)) <= f.After {
+			return nil, err
+		}
+	}
 	whole := f
 	whole.After, whole.Limit = 0, 0
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, WorklistToday, whole)
-		l.passesTask = func(at time.Time) bool { return !at.IsZero() && at.Before(until) }
-		dated, err := e.dated(l)
-		if err != nil {
-			return err
+		l.passesTask = inTime
+		if f.CaseID != 0 {
+			if dated, err = l.ofCase(f.CaseID); err != nil {
+				return err
+			}
 		}
 		out, err = l.page(dated, f)
 		return err
@@ -108,34 +116,37 @@ func (e *Worklists) today(ctx context.Context, by identity.Principal, f Filter) 
 	return out, err
 }
 
-// dated returns the tasks of a list in order of time, without what makes their forms.
-func (e *Worklists) dated(l *lister) (all []listedTask, err error) {
-	add := func(tasks []listedTask) {
-		for i := range tasks {
-			tasks[i].resource = nil // it keeps the case
-		}
-		all = append(all, tasks...)
+// dated returns the tasks of the list Today in order of time. It takes them from what is
+// remembered of the user's cases: a listing comes in parts, and each part needs the order
+// of all.
+func (e *Worklists) dated(ctx context.Context, by identity.Principal, f Filter, inTime func(time.Time) bool) (all []listedTask, err error) {
+	cases, err := e.TaskCases(ctx, by)
+	if err != nil {
+		return nil, err
 	}
-	if l.f.CaseID != 0 {
-		row, _, err := e.findCase(l.r, l.by, Ref{CaseID: l.f.CaseID})
-		if err != nil || row == nil || row.Archived != 0 {
-			return nil, err
+	query := identity.Fold(f.Query)
+	for _, c := range cases {
+		if f.Route != "" && identity.Fold(f.Route) != identity.Fold(c.Route) || !e.rights.InContext(by, f.Context, c.ContextID) || !c.Has(query) {
+			continue
 		}
-		tasks, err := l.tasks(row)
-		add(tasks)
-		return all, err
-	}
-	for source := e.taskSource(l); ; {
-		tasks, err := source.next(0, manyRows)
-		if err != nil {
-			return nil, err
-		}
-		if add(tasks); len(tasks) < manyRows {
-			break
+		for i := range c.Tasks {
+			t := &c.Tasks[i]
+			if t.Lists&WorklistToday.list() != 0 && inTime(t.Due) && (f.Role == "" || slices.Contains(t.Roles, f.Role)) {
+				all = append(all, listedTask{of: c.ID, name: fmt.Sprintf("%d.%s", c.ID, t.Action), due: t.Due})
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b listedTask) int { return a.due.Compare(b.due) })
 	return all, nil
+}
+
+// ofCase returns the tasks of a case that are on the list.
+func (l *lister) ofCase(id int64) ([]listedTask, error) {
+	row, _, err := l.findCase(l.r, l.by, Ref{CaseID: id})
+	if err != nil || row == nil || row.Archived != 0 {
+		return nil, err
+	}
+	return l.tasks(row)
 }
 
 // page returns the page of a list that the filter asks for. Cases are read again, one at a time.
@@ -147,7 +158,7 @@ func (l *lister) page(all []listedTask, f Filter) (out []Resource, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if row == nil { // it is read in one snapshot
+			if row == nil || row.Archived != 0 { // it has ended since its tasks were remembered
 				continue
 			}
 			if tasks, err = l.tasks(row); err != nil {
@@ -235,7 +246,7 @@ func (e *Worklists) done(ctx context.Context, by identity.Principal, f Filter) (
 		}
 		known := map[string]bool{}
 		cases := map[int64]*store.Case{}
-		for i := range rows {
+		for i := 0; i < len(rows) && (f.Limit == 0 || int64(len(out)) < f.After+int64(f.Limit)); i++ {
 			d := &rows[i]
 			name := fmt.Sprintf("%d.%s", d.CaseID, d.Action)
 			if known[name] || f.CaseID != 0 && f.CaseID != d.CaseID {

@@ -238,7 +238,10 @@ func (l *lister) taskCase(row *store.Case) (*TaskCase, error) {
 		}
 		t := caseTaskOf(c, compiled, task)
 		out.Tasks, out.lists = append(out.Tasks, t), out.lists|t.Lists
-		if task.Enabled != nil {
+		switch {
+		case task.OfDraft:
+			text = append(text, machine.DraftTitle(c, compiled))
+		case task.Enabled != nil:
 			text = append(text, cmp.Or(compiled.Actions[task.Action].Title, t.Action))
 		}
 	}

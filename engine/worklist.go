@@ -135,7 +135,9 @@ func (e *Worklists) taskSource(l *lister) *taskSource {
 // wherever the caller thinks that it is.
 func (s *taskSource) next(_ int64, limit int) ([]listedTask, error) {
 	for !s.ended && (limit == 0 || len(s.ready) < limit) {
-		s.filter.Limit = s.steps.rows()
+		if s.filter.Limit = s.steps.rows(); limit > 0 {
+			s.filter.Limit = min(s.filter.Limit, limit-len(s.ready)) // the next part of the listing reads what follows
+		}
 		rows, err := s.r.Cases().Tasks().WithTasks(s.filter)
 		if err != nil {
 			return nil, err
@@ -220,13 +222,7 @@ func (l *lister) passes(row *store.Case, c *machine.Case) bool {
 	if l.f.Route != "" && identity.Fold(l.f.Route) != identity.Fold(c.RouteName) {
 		return false
 	}
-	switch l.f.Context {
-	case "":
-		return true
-	case access.Mine:
-		return l.by.In(row.ContextID)
-	}
-	return l.rights.ContextID(l.f.Context) == row.ContextID
+	return l.rights.InContext(l.by, l.f.Context, row.ContextID)
 }
 
 // asksOf asks the filter that is about titles: of the case, and of the task.
