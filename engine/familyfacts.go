@@ -27,8 +27,12 @@ import (
 func (e *decider) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
 		starter := e.accounts.PartyID(in.Case.Starter)
-		in.Facts.Full = e.started.take(starter, in.Case.Began(), n-len(in.Facts.New), &e.limits, in.Now)
-		if in.Facts.Full != "" {
+		room, beyond := e.started.room(starter, in.Case.Began(), &e.limits, in.Now)
+		if room -= l.notWritten(); room < n { // it may have asked for more than it needs
+			n = room
+		}
+		if n <= len(in.Facts.New) {
+			in.Facts.Full = beyond
 			return nil
 		}
 		err := e.usage.Check(quota.OpenCases, starter, e.limits.OpenCases, l.reader.Cases().CountOpen)
@@ -44,6 +48,17 @@ func (e *decider) identities(in *machine.Input, l *lookup, n int) error {
 		in.Facts.New = append(in.Facts.New, machine.Identity{ID: l.ids(), GUID: store.NewUUID().String()})
 	}
 	return nil
+}
+
+// notWritten returns how many cases earlier decisions of the same change start, which are not
+// in the budget yet.
+func (l *lookup) notWritten() (n int) {
+	for _, c := range l.after {
+		if c.base == 0 && c.after.Origin != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // persons returns the users that a party stands for, in order of names.

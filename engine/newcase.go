@@ -285,6 +285,9 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 	if err != nil {
 		return err
 	}
+	if c.base == 0 && c.after.Origin != 0 {
+		e.started.take(tx, c.row.StarterID, c.after.Began(), &e.limits, c.after.Created)
+	}
 	if c.row.Archived != 0 && !c.after.Life.Ended() { // it goes on
 		if err := tx.Write().Cases().Archive(c.row.ID, 0, c.row.Due, time.Time{}); err != nil {
 			return err

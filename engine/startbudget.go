@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // mostOrigins is how many cases are remembered that have started others. Those that
@@ -38,11 +39,37 @@ func (b *spent) refill(most int64, now time.Time) {
 	}
 }
 
-// take takes n cases out of the budgets of the starter and of the case with which it
-// began, or out of none and says why. now is the time of the drive.
-func (s *startBudget) take(starter identity.ID, origin int64, n int, l *Limits, now time.Time) (why string) {
+// room returns how many cases may be started now for the starter and out of the case with
+// which it began, and what is said of one more. It takes nothing: a decision may be made for
+// a dry run, or be made again. now is the time of the drive.
+func (s *startBudget) room(starter identity.ID, origin int64, l *Limits, now time.Time) (n int, beyond string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	user, of := s.of(starter, origin, l, now)
+	if of.left <= user.left {
+		return int(of.left), fmt.Sprintf("case %d and all that it has started would start more than %d cases in an hour; correct the route if it starts itself without end, else try again later or ask an administrator to raise the limit (--max-started-by-case)", origin, l.FromOne)
+	}
+	return int(user.left), fmt.Sprintf("routes would start more than %d cases for one user in an hour; try again later, or ask an administrator to raise the limit (--max-started-cases)", l.Started)
+}
+
+// take takes a case that is written out of both budgets, for as long as the unit that
+// tx is of is not undone.
+func (s *startBudget) take(tx store.Tx, starter identity.ID, origin int64, l *Limits, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user, of := s.of(starter, origin, l, now)
+	user.left--
+	of.left--
+	tx.IfUndone(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		user.left++
+		of.left++
+	})
+}
+
+// of returns both budgets as they are now. The lock must be held.
+func (s *startBudget) of(starter identity.ID, origin int64, l *Limits, now time.Time) (user, of *spent) {
 	if s.users == nil {
 		s.users = map[identity.ID]*spent{}
 		var err error
@@ -50,7 +77,7 @@ func (s *startBudget) take(starter identity.ID, origin int64, n int, l *Limits, 
 			panic(err)
 		}
 	}
-	user := s.users[starter]
+	user = s.users[starter]
 	if user == nil {
 		user = &spent{left: float64(l.Started), at: now}
 		s.users[starter] = user
@@ -62,13 +89,5 @@ func (s *startBudget) take(starter identity.ID, origin int64, n int, l *Limits, 
 	}
 	user.refill(l.Started, now)
 	of.refill(l.FromOne, now)
-	switch {
-	case of.left < float64(n):
-		return fmt.Sprintf("case %d and all that it has started would start more than %d cases in an hour; correct the route if it starts itself without end, else try again later or ask an administrator to raise the limit (--max-started-by-case)", origin, l.FromOne)
-	case user.left < float64(n):
-		return fmt.Sprintf("routes would start more than %d cases for one user in an hour; try again later, or ask an administrator to raise the limit (--max-started-cases)", l.Started)
-	}
-	user.left -= float64(n)
-	of.left -= float64(n)
-	return ""
+	return user, of
 }

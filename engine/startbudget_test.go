@@ -79,3 +79,46 @@ func TestStartsOfOneCase(t *testing.T) {
 		t.Errorf("an hour later: %v", err)
 	}
 }
+
+// TestDryRunsTakeNothingOfBudget: what is asked for as a dry run, or again with the same
+// Idempotency-Key, starts nothing and takes nothing of the budget. Neither does what fails.
+func TestDryRunsTakeNothingOfBudget(t *testing.T) {
+	t.Parallel()
+	const most, each = 20, 4
+	w := newWorld(t, func(w *world) { w.config = func(cfg *engine.Config) { cfg.Limits.FromOne = most } })
+	sam := w.as("sam")
+	sam.mustPutRoute("leaf", "states: {shut: {type: complete}, open: {type: start}}\nactions:\n  begin: {trigger: init, to: shut}\n")
+	some := strings.TrimSuffix(strings.Repeat("{start: {route: leaf}}, ", each), ", ")
+	sam.mustPutRoute("some", "roles: {all: {assign: [starter]}}\nstates: {open: {type: start}}\nactions:\n  begin: {trigger: init, to: open}\n"+
+		"  more: {in: [open], role: all, to: open, onFire: ["+some+"]}\n"+
+		"  fail: {in: [open], role: all, to: open, onFire: ["+some+", {start: {route: gone}}]}\n")
+	id := sam.startCase(`{"route": "some"}`)
+	ask := func(do string, req engine.Request) error {
+		_, err := w.Cases.Perform(t.Context(), req, id, do, []byte(`{}`))
+		return err
+	}
+	for range 2 * most {
+		dry := sam.request(nil)
+		dry.DryRun = true
+		if err := ask("more", dry); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask("fail", sam.request(nil)); err == nil || strings.Contains(err.Error(), "in an hour") {
+			t.Fatalf("a start of a route that is not there: %v", err)
+		}
+	}
+	for i := range most / each {
+		before := len(w.cases())
+		if err := ask("more", sam.request(nil)); err != nil {
+			t.Fatalf("start %d: %v", i+1, err)
+		}
+		if n := len(w.cases()) - before; n != each {
+			t.Errorf("start %d: %d more cases, want %d", i+1, n, each)
+		}
+	}
+	err := ask("more", sam.request(nil))
+	w.refused(err, errs.RouteFault)
+	if err != nil && !strings.Contains(err.Error(), "more than 20 cases in an hour") {
+		t.Errorf("beyond the limit: %v", err)
+	}
+}
