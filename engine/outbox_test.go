@@ -455,6 +455,46 @@ actions: {begin: {trigger: init, sideEffects: [{http: {url: "https://`+host+`.ex
 	})
 }
 
+// TestDeliveryThatCannotBegin: one that cannot be stored as begun does not keep those waiting that
+// are begun in the same unit. It is made seconds later, and nothing counts as lost.
+func TestDeliveryThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside, faulty := &outsideWorld{}, atomic.Bool{}
+		db := &spy{before: func(w write) error {
+			if row, ok := w.row.(*store.OutboxRow); ok && faulty.Load() && strings.Contains(row.Lane, "api1") {
+				return errors.New("a fault of the disk")
+			}
+			return nil
+		}}
+		w, stop := realTime(t, reaching(outside, nil), spied(db))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("four", `
+access: {start: [everyone], read: [everyone]}
+states: {open: {type: start}}
+actions:
+  begin:
+    trigger: init
+    sideEffects:
+      - {http: {url: "https://api1.example.org/"}}
+      - {http: {url: "https://api2.example.org/"}}
+      - {http: {url: "https://api3.example.org/"}}
+`)
+		faulty.Store(true)
+		id := w.as("sam").startCase(`{"route": "four"}`)
+		await(5 * time.Second)
+		same(t, "attempts of the others", len(outside.seen()), 2)
+		faulty.Store(false)
+		await(5 * time.Second)
+		same(t, "attempts", len(outside.seen()), 3)
+		for _, d := range outside.seen() {
+			same(t, "attempt", d.Attempt, 1)
+		}
+		w.as("sam").caseForm(id).wants("warnings", "[]")
+	})
+}
+
 // What was under way when a server ended is done again at its next start, by
 // the same key; what it answered is used once.
 func TestOutboxAfterACrash(t *testing.T) {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"sync"
+	"time"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -107,6 +108,21 @@ func (w spyWriter) Attachments() store.AttachmentWriter {
 func (w spyWriter) Answers() store.AnswerWriter { return spyAnswers{w.Writer.Answers(), w.spy} }
 
 func (w spyWriter) Settings() store.SettingWriter { return spySettings{w.Writer.Settings(), w.spy} }
+
+func (w spyWriter) Outbox() store.OutboxWriter { return spyOutbox{w.Writer.Outbox(), w.spy} }
+
+type spyOutbox struct {
+	store.OutboxWriter
+	spy *spy
+}
+
+func (t spyOutbox) Lease(o *store.OutboxRow, until time.Time) (held bool, err error) {
+	err = t.spy.pass(write{method: "Lease", row: o}, func() error {
+		held, err = t.OutboxWriter.Lease(o, until)
+		return err
+	})
+	return held, err
+}
 
 type spyParties struct {
 	store.PartyWriter

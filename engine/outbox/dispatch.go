@@ -190,17 +190,18 @@ func (e *Dispatcher) send(ctx context.Context, rows []store.OutboxRow, taken pla
 			return JournalOf(tx, stepOf(row), now, func(j *Journal) { j.Begin(now) })
 		}
 	}
+	var failed error
 	for i, err := range store.InParts(ctx, e.Store, units) {
-		if err != nil {
-			return err
-		}
-		if leased[i] {
+		switch {
+		case err != nil: // the others are leased nevertheless, and would count as lost if they were not begun
+			failed = cmp.Or(failed, err)
+		case leased[i]:
 			row := rows[i]
 			delete(taken, row.Key)
 			e.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row, lost[i]) })
 		}
 	}
-	return nil
+	return failed
 }
 
 // errLost is the error of an attempt whose end is not known.
