@@ -20,7 +20,8 @@ type Route struct {
 	Description string                `json:"description"`
 	Model       string                `json:"model"`
 	Version     int                   `json:"version"`
-	Author      string                `json:"author"`
+	Author      string                `json:"author"`   // who made it
+	StoredBy    string                `json:"storedBy"` // who stored this version; "" if that is not known
 	States      map[string]RouteState `json:"states"`
 	XAttrs      map[string]RouteXAttr `json:"xattrs"`
 	Warnings    []string              `json:"warnings"`

@@ -177,7 +177,7 @@ func (w *erased) inJSON(in []byte) []byte {
 // of a log.
 func (w *erased) inValue(key, kind, text string) string {
 	switch key {
-	case "actor", "onBehalfOf", "holders", "context", "author", "starter":
+	case "actor", "onBehalfOf", "holders", "context", "author", "storedBy", "starter":
 		if identity.Fold(text) == identity.Fold(w.name) {
 			return w.pseudonym
 		}

@@ -45,7 +45,7 @@ func TestReplacedVersion(t *testing.T) {
 	if got := replaced(out); !strings.Contains(got, first) || !strings.Contains(got, "that version is kept as mine/Versions/2.json.") {
 		t.Errorf("ann over sam: %q", got)
 	}
-	w.form(out.Told).wants("version", "3", "title", `"Three"`)
+	w.form(out.Told).wants("version", "3", "title", `"Three"`, "author", `"sam"`, "storedBy", `"ann"`)
 	if strings.Contains(string(out.Form), first) || !strings.Contains(string(out.Told), first) {
 		t.Errorf("the form:\n%s\nwhat is told:\n%s", out.Form, out.Told)
 	}

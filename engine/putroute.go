@@ -151,7 +151,7 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 	if !same {
 		c.stored.ContextID = owner
 		c.stored.Version++
-		c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c))
+		c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c, req.By.ID))
 	}
 	return c, e.playChanged(r, req, c)
 }
@@ -198,17 +198,18 @@ func sameContent(c *routeChange) bool {
 	return err == nil && route.SameContent(before, c.node)
 }
 
-func (e *Routes) routeMeta(c *routeChange) route.Meta {
-	author := ""
-	if p := e.directory().ByID(c.stored.AuthorID); p != nil {
-		author = string(p.Name)
-	}
-	context := ""
-	if p := e.directory().ByID(c.stored.ContextID); p != nil {
-		context = string(p.Name)
+// routeMeta returns what is shown of a version that the user has stored.
+func (e *Routes) routeMeta(c *routeChange, storedBy identity.ID) route.Meta {
+	d := e.directory()
+	name := func(id identity.ID) string {
+		if p := d.ByID(id); p != nil {
+			return string(p.Name)
+		}
+		return ""
 	}
 	return route.Meta{
-		ID: c.stored.ID, Version: c.stored.Version, Context: context, Author: author,
+		ID: c.stored.ID, Version: c.stored.Version,
+		Context: name(c.stored.ContextID), Author: name(c.stored.AuthorID), StoredBy: name(storedBy),
 		Warnings: c.warned(), Created: c.stored.Created, Modified: c.stored.Modified,
 	}
 }

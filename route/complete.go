@@ -14,7 +14,8 @@ type Meta struct {
 	ID       int64
 	Version  int64
 	Context  string // the owner's name
-	Author   string
+	Author   string // who made the route
+	StoredBy string // who stored this version; "" if that is not known
 	Warnings []string
 	Created  time.Time
 	Modified time.Time
@@ -23,7 +24,7 @@ type Meta struct {
 // readOnly are the keys of the complete form that are not part of the
 // definition (docs/contract/drive.md#route). They are ignored in documents.
 func readOnly() []string {
-	return []string{"id", "version", "warnings", "created", "modified", "author", "scenario"}
+	return []string{"id", "version", "warnings", "created", "modified", "author", "storedBy", "scenario"}
 }
 
 // defaults are the keys of a document in the order in which the complete form
@@ -78,6 +79,12 @@ func CompleteForm(node *document.Node, r *Route, meta Meta) []byte {
 	form = appendTime(appendKey(append(form, `],`...), "created"), meta.Created)
 	form = appendTime(appendKey(append(form, ','), "modified"), meta.Modified)
 	form = document.AppendString(appendKey(append(form, ','), "author"), meta.Author)
+	form = appendKey(append(form, ','), "storedBy")
+	if meta.StoredBy == "" {
+		form = append(form, "null"...)
+	} else {
+		form = document.AppendString(form, meta.StoredBy)
+	}
 	return document.Indent(append(form, "}\n"...))
 }
 

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func meta() route.Meta {
 	return route.Meta{
-		ID: 12, Version: 3, Context: "sam", Author: "ann", Warnings: []string{`/roles/a: "so"`, "b"},
+		ID: 12, Version: 3, Context: "sam", Author: "ann", StoredBy: "bob", Warnings: []string{`/roles/a: "so"`, "b"},
 		Created:  time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC),
 		Modified: time.Date(2012, 11, 10, 1, 2, 3, 999, time.FixedZone("", 3600)),
 	}
@@ -87,7 +87,7 @@ func TestSameContent(t *testing.T) {
 		{`{"context": "sam"}`, `{"access": {"start": ["sam"]}}`, true},
 		{`{"context": "sam"}`, `{"access": {"start": []}}`, false},
 		{`{"context": "sam"}`, `{"access": {"admin": ["sam"]}}`, false},
-		{`{"id": 1, "version": 2, "warnings": ["x"], "author": "y"}`, `{"modified": "z"}`, true},
+		{`{"id": 1, "version": 2, "warnings": ["x"], "author": "y", "storedBy": "z"}`, `{"modified": "z"}`, true},
 		{`{"states": {"a": {}, "b": {}}}`, `{"states": {"b": {}, "a": {}}}`, false},
 		{`{"roles": {}}`, `{}`, true},
 		{`{"timeout": 300}`, `{"timeout": "PT5M"}`, true},
