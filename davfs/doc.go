@@ -30,6 +30,7 @@
 //	        Labels/<label>               node_message.go
 //	        Files/<name>                 node_casefiles.go
 //	        log.json, log.txt
+//	        comment.txt                  node_remark.go
 //	        diagram.svg, .txt, .mmd      node_picture.go
 //	    Worklist/<list>/<task>.json      node_worklist.go
 //	    Status/schedule/, cases/         node_status.go

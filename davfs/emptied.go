@@ -21,6 +21,9 @@ const emptiedLifetime = 24 * time.Hour
 // noteEmptied leaves such a note for the clients that send no empty file before each text.
 func (p *putRequest) noteEmptied() {
 	agent := p.r.UserAgent()
+	if _, remarks := p.target.(remarkFile); remarks {
+		return // which is empty
+	}
 	if !p.mounted() || p.transferBy != "" || !strings.HasPrefix(agent, rclone) && !strings.HasPrefix(agent, "davfs2/") {
 		return
 	}

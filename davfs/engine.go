@@ -117,6 +117,7 @@ type Cases interface {
 	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error)
+	Remark(ctx context.Context, req engine.Request, id int64, text string) (*engine.Outcome, error)
 	Board(ctx context.Context, by identity.Principal, route string) ([]engine.BoardState, error)
 	BoardState(ctx context.Context, by identity.Principal, route, state string) (string, error)
 }

@@ -45,6 +45,7 @@ func writables() []writable {
 		{node: actionFile{}, name: "an action", path: "/dav/Workflow/Cases/CASE/Actions/resolve.json", exists: true, once: true, bodies: [2]string{`{"comment": "done"}`}},
 		{node: actionFile{}, name: "a task on a list", path: "/dav/Workflow/Worklist/Offered/CASE.resolve.json", exists: true, once: true, bodies: [2]string{`{"comment": "done"}`}},
 		{node: timerFile{}, name: "a timer", path: "/dav/Workflow/Cases/CASE/Timers/review.json", exists: true, bodies: two(limit)},
+		{node: remarkFile{}, name: "a remark", path: "/dav/Workflow/Cases/CASE/comment.txt", exists: true, bodies: text},
 		{node: labelFile{}, name: "a label", path: "/dav/Workflow/Cases/CASE/Labels/p", bodies: text},
 		{node: caseFileAt{}, name: "a file of a case", path: "/dav/Workflow/Cases/CASE/Files/p.txt", bodies: text},
 		{node: documentTarget{}, name: "a document", path: "/dav/Documents/sam/p.txt", bodies: text},

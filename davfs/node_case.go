@@ -237,6 +237,8 @@ func (n caseFolder) child(_ context.Context, name string) (node, error) {
 		return n.log(), nil
 	case same(name, "log.txt"):
 		return n.logText(), nil
+	case same(name, engine.RemarkFile):
+		return remarkFile(n), nil
 	}
 	if at := n.picture(name, pictureName, n.drawn); at != nil {
 		return at, nil
@@ -274,7 +276,7 @@ func (n caseFolder) list(ctx context.Context) ([]*info, error) {
 			files = append(files, own)
 		}
 	}
-	for _, file := range append(files, n.log(), n.logText()) {
+	for _, file := range append(files, n.log(), n.logText(), remarkFile(n)) {
 		about, err := file.stat(ctx)
 		if errs.Is(err, errs.NotFound) {
 			continue

@@ -37,11 +37,11 @@ The folders
 
 Worklist/   What you have to do: a file for each task. Write into its "do" what
             you want, such as "perform", and save it. Under "choices" stands
-            what you can write. A comment alone performs the task, too; to
-            only remark something, accept the task with the comment.
+            what you can write. A comment alone performs the task, too.
             Saved as it is, nothing happens.
 Cases/      What is going on: a file and a folder for each case. In the folder,
-            Actions/ has what can be done now, log.txt what was done.
+            Actions/ has what can be done now, log.txt what was done. To only
+            remark something, save it there as comment.txt.
 Routes/     What can happen: the definitions. Drop any other file into
             Routes/<route>/, and a case starts with it as input. Board/ in it
             has the cases by state; to move one moves it on.

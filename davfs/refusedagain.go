@@ -175,7 +175,7 @@ func (p *putRequest) staysRefused(ctx context.Context, kind errs.Kind) bool {
 // store a document.
 func (p *putRequest) isCommand(ctx context.Context) bool {
 	switch n := p.target.(type) {
-	case timerFile, labelFile:
+	case timerFile, labelFile, remarkFile:
 		return true
 	case caseFile:
 		_, err := n.stat(ctx)

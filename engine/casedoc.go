@@ -53,7 +53,10 @@ func (e *Cases) readStart(root document.Value, zone *time.Location) *startDocume
 	if !root.Is(document.Object) {
 		return s
 	}
-	root.Only(append(caseFields(), startOnly()...)...)
+	root.Only(append(append(caseFields(), startOnly()...), fieldComment)...)
+	if v := root.Get(fieldComment); v.Given() {
+		v.Fail(errs.CodeConflict, "is a remark on a case that is there: start the case without it, and save it in the case's folder as %s then", RemarkFile)
+	}
 	byName, byID := root.Get("route"), root.Get("routeId")
 	if !byName.Given() && !byID.Given() {
 		byID.Fail(errs.CodeRequired, "is required: routeId, or route with the route's name")

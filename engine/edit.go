@@ -31,7 +31,7 @@ func (e *Cases) readEdit(by identity.Principal, h *loadedCase, root document.Val
 	if !root.Is(document.Object) {
 		return ed, nil
 	}
-	known := caseFields()
+	known := append(caseFields(), fieldComment)
 	if !ref.Identity() {
 		known = append(known, startOnly()...) // a case under its given name is saved again as it was started
 		for _, key := range startOnly() {
@@ -47,6 +47,10 @@ func (e *Cases) readEdit(by identity.Principal, h *loadedCase, root document.Val
 	e.readRoleChange(root, h, ed)
 	contextErr := e.readContextChange(by, root, h, ed)
 	readLife(root, h, ed, e.zoneOf(by))
+	if v := root.Get(fieldComment); v.Given() {
+		v.Text(&ed.Remark, machine.MaxRemark)
+		ed.withLife()
+	}
 	return ed, contextErr
 }
 
@@ -211,7 +215,7 @@ func rolesOf(h *loadedCase, roles []string) string {
 // empty reports whether the edit changes nothing.
 func (ed *edit) empty() bool {
 	return ed.Title == nil && ed.Priority == nil && ed.ContextID == nil && ed.Roles == nil && ed.Stakeholders == nil &&
-		ed.Xattrs == nil && ed.Relations == nil && ed.StartAt == nil && ed.life == nil
+		ed.Xattrs == nil && ed.Remark == "" && ed.Relations == nil && ed.StartAt == nil && ed.life == nil
 }
 
 // judgeEdit checks the caller's rights to what the edit changes. Canceled cases

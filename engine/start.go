@@ -281,6 +281,7 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	if command := document.Root(node, new(document.Faults)).Get("do"); command.Node != nil {
 		return e.readCaseCommand(req, h, node)
 	}
+	said := onlyRemarks(node)
 	if ref.Name != "" {
 		if source, err := parseNamed(ref, given.Source); err == nil {
 			node = edited(node, source)
@@ -314,6 +315,9 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	}
 	if edit.Xattrs != nil {
 		change.warnings = append(change.warnings, unknownXattrs(h.route.Compiled, h.core.RouteName, newKeys(*edit.Xattrs, h.core.Xattrs))...)
+	}
+	if said {
+		return &putCase{change: change}, nil
 	}
 	p := &putCase{change: change, given: given, byName: !ref.Identity()}
 	if given != nil {

@@ -28,6 +28,7 @@ const (
 	OnRoute
 	OnTask
 	OnLabel
+	OnRemark
 	OnTimer
 	OnDrop
 	OnScenario
@@ -45,7 +46,7 @@ const (
 type Target struct {
 	Kind     TargetKind
 	Document DocumentPath       // OnDocument
-	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel, OnTimer and OnCaseFile the case
+	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel, OnRemark, OnTimer and OnCaseFile the case
 	Month    store.Month        // OnCase: of the archive it must be in, 0: anywhere
 	Name     string             // of a route, an action, a label, a timer, a file, a secret, a party or a hold; OnDrop, OnScenario and OnHook of the route
 	Hook     string             // OnHook
@@ -89,7 +90,7 @@ func (e *Locks) resolveTarget(r store.Reader, by identity.Principal, t Target) (
 		return e.caseTarget(r, by, t)
 	case OnRoute:
 		return e.routeTarget(r, by, t)
-	case OnTask, OnLabel, OnTimer:
+	case OnTask, OnLabel, OnRemark, OnTimer:
 		return e.targetInCase(r, by, t)
 	case OnDrop:
 		_, err := e.drops.startable(by, t.Name)
@@ -245,6 +246,10 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 		}
 		out.LockScope = change.ScopeOf(store.LabelKey(h.row.ID, t.Name))
 		out.version = Version{Exists: true, ETag: MessageETag(m), Modified: m.Modified}
+		return out, nil
+	}
+	if t.Kind == OnRemark {
+		out.LockScope, out.version = change.ScopeOf(RemarkKey(h.row.ID, by)), Version{Exists: true, ETag: RemarkETag, Modified: h.core.Created}
 		return out, nil
 	}
 	if t.Kind == OnTimer {

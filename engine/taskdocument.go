@@ -148,7 +148,7 @@ func readTask(root document.Value, h *loadedCase, action string) *taskChange {
 	// The complete form of a task may be saved back: what is computed in it is
 	// passed over.
 	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
-		"case", "caseTitle", "route", "starter", "action", "title", "description", "choices", "leadsTo", "state",
+		"case", "caseTitle", "route", "starter", "remark", "action", "title", "description", "choices", "leadsTo", "state",
 		"due", "acceptBy", "fireAt", "offered", "roles", "assignees", "acceptedBy", "need", "warnings", "resolutions", "form",
 		"step", "error", "attempts", "version")
 	if v := root.Get("version"); v.Node != nil && v.Node.Kind == document.Number {
@@ -192,7 +192,7 @@ func readTask(root document.Value, h *loadedCase, action string) *taskChange {
 	}
 	r := h.route.Compiled
 	if i := r.Action(action); t.unsaid && t.comment != "" && t.resolution == "" && i >= 0 && !machine.CommentPerforms(r, &r.Actions[i]) && !machine.Alters(c, t.xattrs) {
-		root.Get("do").Fail(errs.CodeRequired, "is empty, and a comment alone does not do %q: write \"perform\" to do it. To only remark something, write \"accept\"", action)
+		root.Get("do").Fail(errs.CodeRequired, "is empty, and a comment alone does not do %q: write \"perform\" to do it. To only remark something, save it as comment.txt in the folder of the case", action)
 	}
 	return t
 }

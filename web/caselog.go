@@ -55,7 +55,7 @@ func (x caseDrawing) logWords(e *machine.LogEntry, r *route.Route) string {
 			}
 			return text
 		}
-	case machine.LogAction, machine.LogWarning, machine.LogError, machine.LogTask, machine.LogLife, machine.LogState, machine.LogRoles, machine.LogChild:
+	case machine.LogAction, machine.LogWarning, machine.LogError, machine.LogTask, machine.LogLife, machine.LogState, machine.LogRoles, machine.LogChild, machine.LogRemark:
 	}
 	return machine.LogWords(e, x.partyText)
 }

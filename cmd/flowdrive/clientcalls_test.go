@@ -57,6 +57,8 @@ func (k *clientCalls) changes(ctx context.Context, s *inProcess, f *furnished) {
 		{"PUT", workflow + "Cases/" + f.id + "/Files/plan.txt", "hello"},
 		{"GET", workflow + "Cases/" + f.id + "/Files/plan.txt", ""},
 		{"PUT", workflow + "Cases/" + f.id + "/Labels/remark", "bye"},
+		{"PUT", workflow + "Cases/" + f.id + "/comment.txt", "Still warm?"},
+		{"GET", workflow + "Cases/" + f.id + "/comment.txt", ""},
 		{"POST", workflow + "Cases/" + f.id + "/Actions/comment.json", `{"comment": "Still warm."}`},
 		{"PUT", workflow + "Archive/2012/11/" + f.past + ".json", `{"state": "active"}`},
 		{"DELETE", workflow + "Cases/" + f.past + ".json", ""},

@@ -64,6 +64,7 @@ type Case struct {
 	Draft          *Draft      `json:"dr,omitempty"` // of a case that lacks what its route requires; replaced, never changed in place
 	Broken         *Broken     `json:"br,omitempty"` // what led it into the failed state that it is in, if that was the fault of an action
 	Moved          *Moved      `json:"mv,omitempty"` // what led it to where it is, if no performance did; replaced, never changed in place
+	Remark         *Remark     `json:"rk,omitempty"` // the last one; replaced, never changed in place
 	Family
 	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
 	Version      int64     `json:"ver"`         // counts the changes of the case itself

@@ -120,6 +120,7 @@ type (
 		Xattrs       *label.Dict // replaces all
 		Relations    []RelationChange
 		StartAt      *time.Time // of a case that has not started; zero: as soon as it can be
+		Remark       string     // what the actor says about the case
 	}
 
 	// Wake says that a message was written. Guards and message actions are

@@ -414,6 +414,9 @@ func (d personal) editByPerson(e Edit) error {
 	for _, text := range related {
 		d.add(LogEntry{Kind: LogLife, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})
 	}
+	if err := d.remark(e.Actor, e.Remark); err != nil {
+		return err
+	}
 	return d.bringToRest()
 }
 

@@ -75,6 +75,9 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	if v.Moved != nil {
 		b = appendMovedJSON(append(b, `,"mv":`...), v.Moved)
 	}
+	if v.Remark != nil {
+		b = appendRemarkJSON(append(b, `,"rk":`...), v.Remark)
+	}
 	b = appendNonzero(b, `,"pa":`, v.Parent)
 	b = appendNonzero(b, `,"pr":`, v.ParentEnablement)
 	b = appendFilled(b, `,"pn":`, v.ParentAction)
@@ -183,6 +186,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Broken = new(r.readBroken())
 		case "mv":
 			v.Moved = new(r.readMoved())
+		case "rk":
+			v.Remark = new(r.readRemark())
 		case "pa":
 			v.Parent = r.integer()
 		case "pr":
@@ -638,6 +643,29 @@ func (r *markingReader) readMoved() (v Moved) {
 			v.GivenUp = r.instant()
 		case "gb":
 			v.GivenUpBy = r.text()
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendRemarkJSON(b []byte, v *Remark) []byte {
+	b = appendString(b, `{"by":`, v.By)
+	b = appendInstant(b, `,"at":`, v.At)
+	b = appendString(b, `,"t":`, v.Text)
+	return append(b, '}')
+}
+
+func (r *markingReader) readRemark() (v Remark) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "by":
+			v.By = r.text()
+		case "at":
+			v.At = r.instant()
+		case "t":
+			v.Text = r.text()
 		default:
 			r.unknown(key)
 		}

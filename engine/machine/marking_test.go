@@ -36,7 +36,7 @@ func fullCase() *Case {
 		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Enablement: 7}, {Time: at}},
 		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f", Kind: FailureExit, Code: 4, Unhandled: true, OfError: true, From: "o"}, {At: at}},
 		Draft:      &Draft{Ends: at, Remind: at},
-		Failing:    true, Broken: &Broken{Action: "a", Status: "o"}, Moved: &Moved{Text: "Canceled", By: "sam", At: at},
+		Failing:    true, Remark: &Remark{By: "sam", At: at, Text: "Hello."}, Broken: &Broken{Action: "a", Status: "o"}, Moved: &Moved{Text: "Canceled", By: "sam", At: at},
 		Family: Family{
 			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Origin: 19, Mapped: []string{"m"},
 			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},

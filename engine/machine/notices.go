@@ -170,7 +170,7 @@ func (n *noticeBuilder) acts(event Event) {
 			if by != ByUser || entry.To == nil || *entry.To == string(Queued) || *entry.To == StateDraft {
 				continue
 			}
-		case LogTimer:
+		case LogTimer, LogRemark:
 		default:
 			continue
 		}

@@ -126,6 +126,16 @@ func TestNotices(t *testing.T) {
 			[]func(*world, int64) error{do(Suspend{Actor: actorNamed("ann")})},
 			[]string{"Suspended: bob player 17, cy player 17, admin player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
 		},
+		{
+			"a remark",
+			[]func(*world, int64) error{do(Edit{Actor: actorNamed("ann"), Remark: "Is it urgent?"})},
+			[]string{"Remarked: bob player 17, cy player 17, admin player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
+		},
+		{
+			"a remark that is sent again",
+			[]func(*world, int64) error{do(Edit{Actor: actorNamed("ann"), Remark: "Is it urgent?"}), do(Edit{Actor: actorNamed("ann"), Remark: "Is it urgent? "})},
+			nil,
+		},
 		{"an edit", []func(*world, int64) error{do(Edit{Actor: actorNamed("sam"), Title: new("Other")})}, nil},
 		{
 			"being given a role",

@@ -58,6 +58,7 @@ const (
 	LogChild   LogKind = "child"   // a child case was started, or has ended
 	LogWarning LogKind = "warning" // something that people should look at
 	LogError   LogKind = "error"   // something has failed
+	LogRemark  LogKind = "remark"  // a person has said something, and done nothing
 )
 
 // Trigger says what set off a log entry.

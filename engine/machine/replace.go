@@ -108,6 +108,11 @@ func Replace(c *Case, r *route.Route, from, to string, handedOver bool) (after *
 		replace(&moved.GivenUpBy)
 		out.Moved = &moved
 	}
+	if out.Remark != nil {
+		remark := *out.Remark
+		replace(&remark.By)
+		out.Remark = &remark
+	}
 	for i := range out.Performed {
 		replace(&out.Performed[i].By)
 		replace(&out.Performed[i].For)
@@ -175,6 +180,11 @@ func Forget(c *Case, from, to string, reword func(text string) string) (after *C
 		moved := *out.Moved
 		again(&moved.Text)
 		out.Moved = &moved
+	}
+	if out.Remark != nil {
+		remark := *out.Remark
+		again(&remark.Text)
+		out.Remark = &remark
 	}
 	if out.Broken != nil {
 		broken := *out.Broken

@@ -64,7 +64,7 @@ func appendOfCase(b []byte, c *Case) []byte {
 	b = appendInt(b, `,"case":`, c.ID)
 	b = appendString(b, `,"caseTitle":`, c.Title)
 	b = appendString(b, `,"route":`, c.RouteName)
-	return appendString(b, `,"starter":`, c.Starter)
+	return appendRemark(appendString(b, `,"starter":`, c.Starter), c)
 }
 
 // appendAsked appends the XATTRs that the route declares and those that the

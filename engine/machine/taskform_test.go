@@ -27,7 +27,7 @@ func compact(t *testing.T, form []byte) string {
 func TestTaskForm(t *testing.T) {
 	t.Parallel()
 	p := startedByCore(t)
-	const head = `{"do":"","comment":"","resolution":null,"xattrDict":{},"case":17,"caseTitle":"A case","route":"test","starter":"sam",`
+	const head = `{"do":"","comment":"","resolution":null,"xattrDict":{},"case":17,"caseTitle":"A case","route":"test","starter":"sam","remark":null,`
 	for action, want := range map[string]string{
 		"resolve": head + `"action":"resolve","title":"resolve","description":null,` +
 			`"choices":{"perform":"The case goes to \"resolved\". A comment alone performs it, too.","accept":"It is offered to no other person. A comment is only noted.","reject":"It is not offered to you any more.",` +

@@ -48,6 +48,9 @@ func (c *Case) Text() []byte {
 	if m.Resolution != "" {
 		rows = append(rows, []string{"Resolution", m.Resolution})
 	}
+	if r := m.Remark; r != nil {
+		rows = append(rows, []string{"Last remark", fmt.Sprintf("“%s” by %s, %s", machine.OneLine(r.Text), r.By, c.Zone.Minute(r.At))})
+	}
 	p.table(rows, "")
 	p.heading("Whom it waits for")
 	c.writeWaits(&p)
@@ -338,7 +341,7 @@ func (c *Case) Foreseen(s *machine.Foreseen) string {
 		text = "Warning: " + text
 	case machine.LogError:
 		text = "Failure: " + text
-	case machine.LogAction, machine.LogState, machine.LogLife, machine.LogTask, machine.LogRoles, machine.LogMessage, machine.LogChild:
+	case machine.LogAction, machine.LogState, machine.LogLife, machine.LogTask, machine.LogRoles, machine.LogMessage, machine.LogChild, machine.LogRemark:
 	}
 	if s.To != "" {
 		text += " → " + s.To
@@ -402,6 +405,7 @@ type caseStatusForm struct {
 	Timezone     string         `json:"timezone"`
 	Created      *string        `json:"created"`
 	Why          string         `json:"why"`
+	Remark       *remarkForm    `json:"remark"`
 	WaitsFor     []waitForm     `json:"waitsFor"`
 	Optional     []waitForm     `json:"optional"`
 	Refused      []refusedForm  `json:"refused"`
@@ -411,6 +415,13 @@ type caseStatusForm struct {
 	Sandbox      bool           `json:"sandbox"`
 	Written      []writtenForm  `json:"written"`
 	IfNobodyActs string         `json:"ifNobodyActs"`
+}
+
+// remarkForm is what was remarked on the case last.
+type remarkForm struct {
+	By   string  `json:"by"`
+	Time *string `json:"time"`
+	Text string  `json:"text"`
 }
 
 type waitForm struct {
@@ -473,6 +484,9 @@ func (c *Case) JSON() []byte {
 		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{}, Refused: []refusedForm{}, Written: []writtenForm{},
 		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
 		Then: string(c.Forecast.Then), Sandbox: c.Sandbox, IfNobodyActs: c.Outlook(),
+	}
+	if r := m.Remark; r != nil {
+		f.Remark = &remarkForm{r.By, c.Zone.instant(r.At), r.Text}
 	}
 	for _, w := range machine.Waits(m, c.Route) {
 		form := waitForm{
