@@ -114,10 +114,14 @@ func (o *OIDC) ask(ctx context.Context) (*oidc.Provider, error) {
 }
 
 // Look returns why nobody can log in by the provider, as far as is known: it is asked what it
-// says of itself, also if it has said it before, and the last log-in counts. Why has the
-// error in words.
+// says of itself, also if it has said it before, so are the addresses of its keys and tokens,
+// and the last log-in counts. Why has the error in words.
 func (o *OIDC) Look(ctx context.Context) error {
-	if _, err := o.ask(ctx); err != nil {
+	p, err := o.ask(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.lookAt(ctx, p); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -140,9 +144,15 @@ func (o *OIDC) away(err error) error {
 // Issuer is what the provider calls itself.
 func (o *OIDC) Issuer() string { return o.cfg.Issuer }
 
-// Check asks the provider what it says of itself, for those who run the server.
+// Check asks the provider what it says of itself, and the addresses of its keys and tokens, for
+// those who run the server.
 func (o *OIDC) Check(ctx context.Context) error {
-	_, err := o.provider(ctx)
+	p, err := o.provider(ctx)
+	if err == nil {
+		if err = o.lookAt(ctx, p); err != nil {
+			return fmt.Errorf("the provider %s: %w; look at the network and at the certificate of that address", o.cfg.Issuer, err)
+		}
+	}
 	if e, is := errors.AsType[*errs.Error](err); is && e.Err != nil {
 		return fmt.Errorf("the provider %s: %w; look at oidc-issuer, at the network and at its certificate", o.cfg.Issuer, e.Err)
 	}

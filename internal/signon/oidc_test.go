@@ -273,6 +273,24 @@ func TestProviderIsLookedAt(t *testing.T) {
 	h.claims = nil
 	finish("the nonce")
 	check("a good one again", "")
+	away := httptest.NewServer(http.NotFoundHandler())
+	gone := away.URL
+	h.says = map[string]any{"token_endpoint": gone + "/token"}
+	check("an address of tokens at another host, which refuses a GET in its own way", "")
+	away.Close()
+	check("an address of tokens that is away", "the address of its tokens (token_endpoint): it cannot be reached")
+	h.says = map[string]any{"jwks_uri": gone + "/keys"}
+	check("an address of keys that is away", "the address of its keys (jwks_uri): it cannot be reached")
+	if err := NewOIDC(OIDCConfig{Issuer: h.URL, ClientID: "flowdrive"}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "its jwks_uri, the address of its keys: ") {
+		t.Errorf("those who run the server are told %v", err)
+	}
+	h.says = map[string]any{"jwks_uri": h.URL + "/info"}
+	check("an address of keys that has none", "the address of its keys (jwks_uri): it does not answer as it should")
+	h.says = nil
+	h.refuses = [2]string{"503", ""}
+	check("an address of tokens behind a proxy whose server is away", "the address of its tokens (token_endpoint): it does not answer as it should")
+	h.refuses = [2]string{}
+	check("it answers again", "")
 	h.says = map[string]any{"issuer": "https://evil.example.org"}
 	check("another name", "oidc-issuer")
 	h.Close()

@@ -18,6 +18,9 @@ func Why(err error) string {
 	if said, is := errors.AsType[*errs.Error](err); is && said.Kind == errs.LogIn {
 		return "its last answer lets nobody in: " + strings.TrimSuffix(strings.TrimPrefix(said.Detail, notTaken), ".")
 	}
+	if at, is := errors.AsType[*addressError](err); is {
+		return at.use + " (" + at.member + "): " + Why(at.err)
+	}
 	if _, is := errors.AsType[*oidc.IssuerMismatchError](err); is {
 		return "it calls itself something else than oidc-issuer does"
 	}
