@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
@@ -81,9 +82,9 @@ func (e *Archive) retire(tx store.Tx, id int64, now time.Time) error {
 		tx.AfterCommit(func() { e.sweeper.note(over) })
 		return tx.Write().Cases().SetRetires(id, over)
 	case h.route.Compiled.Then == route.ThenDelete:
-		return e.deleteTree(tx, h.core, now)
+		return e.deleteTree(tx, h, now)
 	}
-	if err := endArchived(e.decider, tx, h, "", now); err != nil {
+	if err := endWithCase(e.decider, tx, h, caseGone{notice.EndGivenUp, "", now}); err != nil {
 		return err
 	}
 	return e.decider.archive(tx, h.core, row.Named, now)
@@ -120,7 +121,7 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := endArchived(e.decider, tx, h, "", now); err != nil {
+		if err := endWithCase(e.decider, tx, h, caseGone{notice.EndGivenUp, "", now}); err != nil {
 			return err
 		}
 		if err := e.decider.archive(tx, h.core, children[i].Named, now); err != nil {
@@ -145,7 +146,7 @@ func (e *decider) archiveEnded(tx store.Tx, req Request, h *loadedCase) error {
 	if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 		return err
 	}
-	if err := endArchived(e, tx, h, string(req.By.Name), req.Now); err != nil {
+	if err := endWithCase(e, tx, h, caseGone{notice.EndGivenUp, string(req.By.Name), req.Now}); err != nil {
 		return err
 	}
 	return e.archive(tx, h.core, h.row.Named, req.Now)
@@ -243,7 +244,7 @@ func (e *Archive) PurgeCase(ctx context.Context, req Request, month store.Month,
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(id))); err != nil {
 				return err
 			}
-			if err := e.deleteTree(tx, h.core, req.Now); err != nil {
+			if err := e.deleteTree(tx, h, req.Now); err != nil {
 				return err
 			}
 			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.CasePurge, fmt.Sprint(id), ""))
@@ -259,15 +260,19 @@ func (e *Archive) PurgeCase(ctx context.Context, req Request, month store.Month,
 // deleteTree deletes a case for good. Some of its descendants are deleted at
 // once, so that most trees are gone when the request is answered. The rest
 // follow when they are due.
-func (e *Archive) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
-	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
+func (e *Archive) deleteTree(tx store.Tx, h *loadedCase, now time.Time) error {
+	if err := e.deleteCase(tx, h, now); err != nil || h.core.ChildrenCount == 0 {
 		return err
 	}
-	return e.purgeBelow(tx, c.ID, now)
+	return e.purgeBelow(tx, h.core.ID, now)
 }
 
 // deleteCase deletes one case, and notes that its children are to go.
-func (e *Archive) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
+func (e *Archive) deleteCase(tx store.Tx, h *loadedCase, now time.Time) error {
+	if err := endWithCase(e.decider, tx, h, caseGone{end: notice.EndDeleted, at: now}); err != nil {
+		return err
+	}
+	c := h.core
 	var entry store.UUID
 	if c.ScheduleUUID != "" {
 		entry = mustGUID(c.ScheduleUUID)
@@ -329,14 +334,14 @@ func (e *Archive) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 			if err != nil {
 				return err
 			}
-			c, err := machine.ReadMarking(row.Marking)
+			h, err := e.decider.loadRow(tx, identity.Principal{}, row, nil)
 			if err != nil {
-				return errs.Wrap(fmt.Sprintf("read case %d", child), err)
-			}
-			if err := e.deleteCase(tx, c, now); err != nil {
 				return err
 			}
-			if c.ChildrenCount > 0 {
+			if err := e.deleteCase(tx, h, now); err != nil {
+				return err
+			}
+			if h.core.ChildrenCount > 0 {
 				parents = append(parents, child)
 			}
 		}

@@ -132,16 +132,16 @@ func (t *notifier) goneTrouble(row *store.Trouble, told *trouble) error {
 	return t.tx.Write().Troubles().Update(row)
 }
 
-// endArchived tells those who know of something that is wrong with a case which is archived
-// that it was given up: nothing is tried again in the archive. by is who has archived it, ""
-// for its retention.
-func endArchived(e *decider, tx store.Tx, h *loadedCase, by string, now time.Time) error {
+// endWithCase tells those who know of something that is wrong with a case which is archived
+// that it was given up, or that the case is about to be deleted: nothing is tried again. by is
+// who has archived it, "" for its retention.
+func endWithCase(e *decider, tx store.Tx, h *loadedCase, gone caseGone) error {
 	if !e.canNotify() {
 		return nil
 	}
 	c := &caseChange{row: *h.row, after: h.core, was: h.core, route: h.route.Compiled}
-	t := &notifier{decider: e, tx: tx, change: c, posted: int(now.Unix()), at: now, by: by, recipientCases: map[int64]*recipientCase{h.row.ID: {h.core, c}}}
-	if err := t.endTroubles(map[string]notice.End{everyTrouble: notice.EndGivenUp}); err != nil {
+	t := &notifier{decider: e, tx: tx, change: c, posted: int(gone.at.Unix()), at: gone.at, by: gone.by, recipientCases: map[int64]*recipientCase{h.row.ID: {h.core, c}}}
+	if err := t.endTroubles(map[string]notice.End{everyTrouble: gone.end}); err != nil {
 		return err
 	}
 	for _, n := range t.notices {
@@ -150,4 +150,11 @@ func endArchived(e *decider, tx store.Tx, h *loadedCase, by string, now time.Tim
 		}
 	}
 	return nil
+}
+
+// caseGone is how a case has gone.
+type caseGone struct {
+	end notice.End
+	by  string
+	at  time.Time
 }

@@ -77,3 +77,22 @@ func TestCanceledBeforeItStarted(t *testing.T) {
 	w.advance(72 * time.Hour)
 	same(t, "afterwards", since(), []string(nil))
 }
+
+// TestDeletedBeforeItStarted: those who were told that a case could not start are told that it
+// was deleted by its retention, though nothing of the case is left in the outbox.
+func TestDeletedBeforeItStarted(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	w.as("admin").mustPutRoute("desk", "retention: P2D\nthen: delete\n"+routeUnstarted)
+	w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+	told := w.sentTo("dora@example.org")
+	w.advance(10 * 24 * time.Hour)
+	told = append(told, w.sentTo("dora@example.org")...)
+	if len(told) < 2 || !strings.Contains(told[0], "Not started: One: ") || !strings.HasSuffix(told[len(told)-1], " Deleted: One") {
+		t.Errorf("told\n%s", strings.Join(told, "\n"))
+	}
+	if n := len(w.cases()); n != 0 {
+		t.Errorf("%d cases are left", n)
+	}
+}

@@ -185,7 +185,7 @@ const (
 	EndCanceled End = "canceled" // with its case
 	EndGivenUp  End = "given-up" // somebody gave it up
 	EndPassed   End = "passed"   // the case has gone on without it
-	EndDeleted  End = "deleted"  // with its schedule entry or hook
+	EndDeleted  End = "deleted"  // with its schedule entry, hook or case
 	EndLater    End = "later"    // a later case of the same schedule entry went well
 	EndGone     End = "gone"     // the case does not warn of it any more: nobody is told
 )

@@ -31,6 +31,9 @@ const (
 	setRetires  = `UPDATE cases SET retires = ?2 WHERE id = ?1`
 	deleteCase  = `DELETE FROM cases WHERE id = ?1`
 
+	// Notices are of no step.
+	keepNotices = `UPDATE outbox SET case_id = NULL WHERE case_id = ?1 AND step = 0`
+
 	// The instant of a triggered case is some milliseconds after the one that
 	// it was made for, if others were triggered in the same moment.
 	forgetCase = `
@@ -126,6 +129,10 @@ func (t caseWriter) Delete(id int64, entry store.UUID, instant time.Time) error 
 		if _, err := t.c.Exec(forgetCase, entry[:], instant.UnixMilli(), id); err != nil {
 			return Failure("keep an occurrence without its case", err)
 		}
+	}
+	// What people are to be told is told without the case, and what waits for that is not left behind.
+	if _, err := t.c.Exec(keepNotices, id); err != nil {
+		return Failure("keep the notices of a case", err)
 	}
 	n, err := t.c.Change(deleteCase, id)
 	return found(n, err, "case")
