@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 
@@ -233,6 +234,7 @@ func (e *Hooks) form(r store.Reader, info *access.Route, h *store.Hook) (hook.Fo
 	if err != nil {
 		return hook.Form{}, err
 	}
+	of.Messages = append(used.Compiled.MessageLabels(), cmp.Or(used.Compiled.Output, LabelOutput))
 	for _, x := range machine.Lacks(used.Compiled, nil) {
 		of.Required = append(of.Required, x.Key)
 	}

@@ -63,9 +63,13 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 		if err != nil {
 			return others, err
 		}
-		others.Xattrs = append(others.Xattrs, s.Headers...)
 		if s.Deliver != nil {
 			others.Messages = append(others.Messages, s.Deliver.Label)
+			continue // it sets no XATTR
+		}
+		others.Xattrs = append(others.Xattrs, s.Headers...)
+		for _, x := range s.Xattrs {
+			others.Xattrs = append(others.Xattrs, x.Key)
 		}
 	}
 	return others, nil

@@ -331,8 +331,15 @@ func appendAsked(keys []string, schema *document.Node) []string {
 // knownMessages returns the labels of messages that the route declares, that its
 // steps and hooks write or its actions wait for, and that of the input, in order.
 func (w *warner) knownMessages() []string {
-	r := w.route
-	names := append([]string{labelInput}, w.others.Messages...)
+	names := slices.Concat([]string{labelInput}, w.others.Messages, w.route.MessageLabels())
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// MessageLabels returns the labels of messages that the route declares, that its steps
+// write and that its actions wait for. One may be there twice.
+func (r *Route) MessageLabels() []string {
+	var names []string
 	for i := range r.Messages {
 		names = append(names, r.Messages[i].Label)
 	}
@@ -344,7 +351,5 @@ func (w *warner) knownMessages() []string {
 		names = append(names, to)
 		return false // look at all of them
 	})
-	slices.Sort(names)
-	names = slices.Compact(names)
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

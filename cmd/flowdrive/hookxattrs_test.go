@@ -48,6 +48,40 @@ func TestHookSaysThatItsCasesAreDrafts(t *testing.T) {
 	})
 }
 
+// TestHookWarnsOfWhatHasNoEffect: what a hook that writes messages ignores, and a label for
+// which nothing waits, are warned of when the hook is stored, and stand in its file.
+func TestHookWarnsOfWhatHasNoEffect(t *testing.T) {
+	withHooks(t, t.TempDir(), func(s *inProcess) {
+		s.furnishHooks()
+		const waiting = `
+messages: {Note: {}}
+states: {open: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init}, paid: {in: [open], trigger: message, message: Paid, to: done}}
+`
+		if w := s.as("sam", "PUT", "/dav/Workflow/Routes/desk.yaml", waiting); w.Code >= 300 {
+			s.Fatalf("%d %s", w.Code, w.Body)
+		}
+		const headers = "/headers: has no effect with deliver, which starts no case: the headers of a request become nothing"
+		const label = `/deliver/label: no action of the route waits for a message "Piad", so nothing follows when it comes; if that is meant, declare it in messages of the route; did you mean "Paid"?`
+		for i, tt := range []struct {
+			document string
+			want     []string
+		}{
+			{`{"headers": ["X-A"], "deliver": {"label": "Piad", "case": {"query": "case"}}}`, []string{headers, label}},
+			{`{"headers": ["X-A"], "deliver": {"label": "Paid", "case": {"query": "case"}}}`, []string{headers}},
+			{`{"deliver": {"label": "Note", "case": {"query": "case"}}}`, []string{}},
+			{`{"headers": ["X-A"]}`, []string{}},
+		} {
+			file := fmt.Sprintf("/dav/Workflow/Routes/desk/Hooks/h%d.json", i)
+			s.as("sam", "PUT", file, tt.document)
+			got := decoded[struct{ Warnings []string }](s, s.as("sam", "GET", file, "")).Warnings
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%s: got %q; want %q", tt.document, got, tt.want)
+			}
+		}
+	})
+}
+
 // TestHookTakesXattrs: a hook takes XATTRs from headers, the query and the JSON of a request,
 // by their own keys, as texts, numbers and booleans. What is not there or cannot be an XATTR
 // is left out.

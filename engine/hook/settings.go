@@ -89,6 +89,7 @@ type Of struct {
 	Route    string
 	Author   string   // "" if the author has left
 	Required []string // XATTRs without which no case of the route starts, by key
+	Messages []string // labels that mean something in the route: declared, waited for, written, the output
 }
 
 // Describe returns the complete form of a hook.
@@ -105,10 +106,25 @@ func Describe(h *store.Hook, of Of, secrets Secrets) (Form, error) {
 		keys := strings.Join(lacks, ", ")
 		f.Warnings = append(f.Warnings, "/xattrs: the route requires "+keys+", which neither headers nor xattrs give: each case is a draft, which does not start before the author of the hook has filled it in")
 	}
+	if s.Deliver != nil {
+		f.Warnings = append(f.Warnings, s.vain(of)...)
+	}
 	if h.Fault != "" {
 		f.Fault = &h.Fault
 	}
 	return f, err
+}
+
+// vain says what has no effect in a hook that writes messages.
+func (s *Settings) vain(of Of) (warnings []string) {
+	if len(s.Headers) > 0 {
+		warnings = append(warnings, "/headers: has no effect with deliver, which starts no case: the headers of a request become nothing")
+	}
+	if name := s.Deliver.Label; !slices.Contains(of.Messages, name) {
+		warnings = append(warnings, "/deliver/label: no action of the route waits for a message "+strconv.Quote(name)+
+			", so nothing follows when it comes; if that is meant, declare it in messages of the route"+document.Hint(name, of.Messages))
+	}
+	return warnings
 }
 
 // Resource returns the resource of a hook with that form.
