@@ -16,9 +16,13 @@ func (w *warner) repeats() {
 		if a.Child == nil || a.Max > 0 || a.isConditional() || len(a.Transitions) > 0 {
 			continue
 		}
+		const without = "starts its cases again, without end, as soon as they are finished: say "
+		if r.Model == Dependency && !a.Final { // there max is 1 unless the route says otherwise
+			w.warn(w.action(i).Get("child"), without+"max: 1, or after or guard")
+		}
 		for state := range r.States {
-			if a.In.Has(state) && a.returns(r, state) {
-				w.warn(w.action(i).Get("child"), "starts its cases again, without end, as soon as they are finished: say to, or max: 1")
+			if a.begins(state) && a.returns(r, state) {
+				w.warn(w.action(i).Get("child"), without+"to, or max: 1")
 				break
 			}
 		}
@@ -29,6 +33,11 @@ func (w *warner) repeats() {
 // enabled and performed.
 func (a *Action) isConditional() bool {
 	return a.Guard != nil || a.EnableIf != nil || len(a.After) > 0
+}
+
+// begins reports whether the action is enabled by a case that comes into the state.
+func (a *Action) begins(state int) bool {
+	return a.Always || a.In.Has(state) || a.EnabledIn.Has(state)
 }
 
 // returns reports whether the action of children, when it is performed, leaves the
@@ -48,7 +57,7 @@ func (a *Action) returns(r *Route, state int) bool {
 		if next == NoState {
 			next = state
 		}
-		return r.States[next].Complete || !a.In.Has(next)
+		return r.States[next].Complete || !a.begins(next)
 	})
 }
 

@@ -101,6 +101,7 @@ func TestRepeatedChildren(t *testing.T) {
 		{"in: [open], child: {route: x}", []string{again}},
 		{"in: [open], child: {route: x}, to: open", []string{again}},
 		{"in: [open, mid], child: {route: x, while: mid}", []string{again}},
+		{"in: [open], enabledIn: [mid], child: {route: x}, to: mid", []string{again}},
 		{"in: [open], child: {route: x}, max: 1", nil},
 		{"in: [open], child: {route: x}, to: done", nil},
 		{"in: [open], child: {route: x, while: mid}", nil},
@@ -110,6 +111,26 @@ func TestRepeatedChildren(t *testing.T) {
 	}
 	for _, tt := range tests {
 		text := strings.Replace(recursive, ", BEGIN", "", 1) + "  end: {in: [open, mid], role: clerk, to: done}\n  drop: {in: [open, mid], role: clerk, to: gone}\n  ask: {" + tt.ask + "}\n"
+		if diff := cmp.Diff(tt.want, warningsOf(t, text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.ask, diff)
+		}
+	}
+}
+
+// TestRepeatedChildrenOfTheDependencyModel: there is no state that an action could lead out of.
+func TestRepeatedChildrenOfTheDependencyModel(t *testing.T) {
+	t.Parallel()
+	const again = "/actions/ask/child: starts its cases again, without end, as soon as they are finished: say max: 1, or after or guard"
+	for _, tt := range []struct {
+		ask  string
+		want []string
+	}{
+		{"child: {route: x}, max: unlimited", []string{again}},
+		{"child: {route: x}, max: unlimited, after: [end]", nil},
+		{"child: {route: x}, max: 2", nil},
+		{"child: {route: x}", nil},
+	} {
+		text := "name: y\nmodel: dependency\nroles: {clerk: {assign: [starter]}}\nactions: {end: {role: clerk, final: true}, ask: {" + tt.ask + "}}\n"
 		if diff := cmp.Diff(tt.want, warningsOf(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.ask, diff)
 		}

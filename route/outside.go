@@ -135,6 +135,7 @@ func (c *compiler) reach(kind ReachKind, name string, v document.Value) {
 // outside reads a step that reaches beyond the server.
 func (c *compiler) outside(verb Verb, v document.Value) *Outside {
 	o := &Outside{}
+	c.outsides = append(c.outsides, outsideStep{verb, v})
 	o.Into, _ = str(v.Get("into"))
 	o.Retry = c.retry(verb, v.Get("retry"))
 	switch verb {

@@ -118,6 +118,7 @@ type compiler struct {
 	source       int   // bytes of them
 	uses         []use // what warnings look at
 	starts       []newCase
+	outsides     []outsideStep
 	others       Others
 }
 

@@ -20,6 +20,9 @@ var fieldSlips = map[string]document.Slips{
 		"foureyes four_eyes four-eyes":                       `did you mean "distinct" of an action?`,
 		"participants people lanes groups":                   `did you mean "roles"?`,
 	},
+	"value": {
+		"secret": `a secret is put in only as url, headers and secret of http, and as to and text of mail; a command gets it by env of the setting commands`,
+	},
 	"action": {
 		"when if condition only onlyif unless":  `did you mean "guard"? An action with, say, guard: "xattr.amount > 500" is not offered while that is false`,
 		"from states state":                     `the states in which an action can be performed are its in`,

@@ -62,6 +62,7 @@ sideEffects: [{if: late == 5, warn: x}]`, `/sideEffects/0/if: 1:1: undeclared re
 		{"action", `enabledIn: ["mid, done"]`, `"mid, done" is not a state of this route; several are a list: [mid, done]`},
 		{"action", `form: {properties: [a]}`, `/actions/go/form/properties: must be an object, not a list`},
 		{"action", `form: {properties: {a: {type: text}}}`, `/actions/go/form/properties/a/type: must be array, boolean, integer, null, number, object or string, not "text"; did you mean "string"?`},
+		{"action", `onFire: [{exec: {command: c, args: [{secret: tok}]}}]`, `is not a known field; a secret is put in only as url, headers and secret of http, and as to and text of mail; a command gets it by env of the setting commands`},
 		{"", `timers: {late: {after: P1D}}`, `/timers/late/after: is not a known field; did you mean "limit"?`},
 	} {
 		in := map[string]string{tt.at: tt.write}

@@ -33,6 +33,7 @@ func warnings(c *compiler) []errs.Fault {
 	w.dependencies()
 	w.uses(c.uses)
 	w.starts(c.starts)
+	w.outsides(c.outsides)
 	w.children()
 	w.parentRoles()
 	w.tallies()
