@@ -385,25 +385,51 @@ func (e *Env) caseCommand(name, short, state string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.fits(ctx, name, id); err != nil {
-				return err
+			if name == "resume" {
+				return s.resume(ctx, id, fields)
 			}
 			return ofFlags(s.Change(ctx, id, fields), map[string]string{"suspendedUntil": "--until"})
 		})
 	})
 }
 
-// fits refuses to resume a canceled case. The server would reopen it, and it may be
-// another administrator who has canceled it because what had failed there is not needed.
-func (s *session) fits(ctx context.Context, command string, id int64) error {
-	if command != "resume" {
-		return nil
-	}
+// resume resumes a case, or has tried again what has failed in it, and says so if there was
+// neither. It refuses a canceled case: the server would reopen it, and it may be another
+// administrator who has canceled it because what had failed there is not needed.
+func (s *session) resume(ctx context.Context, id int64, fields map[string]any) error {
 	c, err := s.Case(ctx, id)
-	if err == nil && c.State == "canceled" {
-		err = codedError{fmt.Errorf("case %[1]d was canceled, and flowdrive log %[1]d says by whom; flowdrive reopen %[1]d reopens it", id), exitConflict}
+	if err != nil {
+		return err
 	}
-	return err
+	switch c.State {
+	case "canceled":
+		return codedError{fmt.Errorf("case %[1]d was canceled, and flowdrive log %[1]d says by whom; flowdrive reopen %[1]d reopens it", id), exitConflict}
+	case "active":
+	default:
+		return s.Change(ctx, id, fields)
+	}
+	before, err := s.logged(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.Change(ctx, id, fields); err != nil {
+		return err
+	}
+	if after, err := s.logged(ctx, id); err != nil || after != before {
+		return err
+	}
+	return s.say("Case %d is active already, and nothing in it has failed.", id)
+}
+
+// logged returns the number of the last entry in the log of a case.
+func (s *session) logged(ctx context.Context, id int64) (last int64, err error) {
+	for l, err := range s.Log(ctx, id) {
+		if err != nil {
+			return 0, err
+		}
+		last = l.Seq
+	}
+	return last, nil
 }
 
 func (e *Env) timer() *cobra.Command {
