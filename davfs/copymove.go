@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // transfer is a COPY or MOVE on its way (RFC 4918, sections 9.8 and 9.9).
@@ -62,8 +63,35 @@ func canMove(n node) bool {
 	return false
 }
 
-func notMovable() error {
-	return errs.New(errs.NotMovable, "This cannot be moved there; copy it instead, then delete the original.")
+// notMovable says of a source that cannot be moved to the destination where it can be, and
+// what is done instead. To copy and then delete is not the same as a MOVE of everything: a
+// case is canceled by it, and what .history/ keeps is not deleted.
+func notMovable(source node) error {
+	says := "This cannot be moved there; copy it instead."
+	switch n := source.(type) {
+	case boardFile:
+		says = "On the board a case is moved to the folder of another state of its own route, which performs the action that leads there. To have its document elsewhere, copy it: to delete it here would cancel the case."
+	case caseFile:
+		says = "A case is moved to another name in Cases/ and nowhere else. To have its document elsewhere, copy it: to delete it here would cancel the case."
+	case worklistFile:
+		says = "A task is moved to Worklist/Accepted/, which accepts it, or back to Worklist/Offered/, which releases it, and nowhere else. To do it, write \"perform\" into \"do\" in its file and save it."
+	case entryFile:
+		says = "A schedule entry is moved to another name in Schedule/ and nowhere else. To have its document elsewhere, copy it: to delete it here would end its schedule."
+	case routeFile:
+		says = "A route is moved to another name in Routes/ and nowhere else. To have its document elsewhere, copy it."
+	case scenarioFile:
+		says = "A scenario is moved beside another route in Routes/ and nowhere else. To have it elsewhere, copy it."
+	case partyFile:
+		says = "A user is moved to another name in Admin/Users/ and nowhere else. For a team, make one in Admin/Teams/ with a document of its own."
+		if n.kind == identity.Team {
+			says = "A team is moved to another name in Admin/Teams/ and nowhere else. For a user, make one in Admin/Users/ with a document of its own."
+		}
+	case pastFile, pastFolder:
+		says = "What .history/ keeps stays there until it expires. To bring it back, copy it."
+	case documentFolder:
+		says = "A folder of Documents/ is moved within Documents/. To have its files elsewhere, copy them one by one."
+	}
+	return errs.New(errs.NotMovable, "%s", says)
 }
 
 // copyOrMove answers COPY and MOVE.
@@ -193,7 +221,7 @@ func (t *transfer) staysHere() error {
 	case folder:
 		return errs.New(errs.NotMovable, "This folder is always here under this name; copy what is in it instead.")
 	}
-	return notMovable()
+	return notMovable(t.source)
 }
 
 // changesCase reports whether a MOVE gives a resource of the workflow the same name in
@@ -354,7 +382,7 @@ func (t *transfer) checkSource(put *request) (err error) {
 	if t.move {
 		source, ok := t.source.(moveSource)
 		if !ok {
-			return notMovable()
+			return notMovable(t.source)
 		}
 		req := t.engineRequest(t.Clock.Now())
 		req.If = t.sourceCondition
@@ -416,8 +444,10 @@ func (n naming) givenTo(s *scope) (string, error) {
 	switch {
 	case n.illegal != nil:
 		return "", n.illegal
-	case n.identity, !n.nothing() && n.ref.Author != s.by.ID:
-		return "", notMovable()
+	case n.identity:
+		return "", errs.New(errs.NotMovable, "That name is the number of a case or entry, which the server gives; choose another name.")
+	case !n.nothing() && n.ref.Author != s.by.ID:
+		return "", errs.New(errs.NotMovable, "That name is another user's for a case or entry; choose another name.")
 	case n.nothing():
 		return "", errs.New(errs.NameNotAllowed, "Names that end with .json, .yaml or .yml are kept; choose one that does, and is not new.json.")
 	}
@@ -427,7 +457,7 @@ func (n naming) givenTo(s *scope) (string, error) {
 func (n entryFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
 	place, ok := to.(entryFile)
 	if !ok {
-		return nil, notMovable()
+		return nil, notMovable(n)
 	}
 	name, err := place.name.givenTo(n.scope)
 	if err != nil {
@@ -443,7 +473,7 @@ func (n entryFile) moveTo(ctx context.Context, req engine.Request, to node, t *t
 func (n caseFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
 	place, ok := to.(caseFile)
 	if !ok {
-		return nil, notMovable()
+		return nil, notMovable(n)
 	}
 	name, err := place.name.givenTo(n.scope)
 	if err != nil {

@@ -43,7 +43,7 @@ func (t *transfer) moveSideFile(put *request, to node) (a *answer, done bool, er
 	case isFile && t.about.size == 0 && hasOverlay(put.at, to):
 		a, err = t.empty(put, from)
 	case fromScratch && !isFile:
-		err = notMovable()
+		err = notMovable(t.source)
 	default:
 		return nil, false, nil
 	}

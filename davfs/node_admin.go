@@ -146,7 +146,7 @@ func (n partyFile) moveTo(ctx context.Context, req engine.Request, to node, t *t
 	place, ok := to.(partyFile)
 	switch {
 	case !ok || place.kind != n.kind:
-		return nil, notMovable()
+		return nil, notMovable(n)
 	case place.illegal != nil:
 		return nil, place.illegal
 	}

@@ -169,7 +169,7 @@ func (n boardFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *transfer) (*answer, error) {
 	place, ok := to.(boardFile)
 	if !ok || !same(place.folder.route, n.folder.route) {
-		return nil, notMovable()
+		return nil, notMovable(n)
 	}
 	if _, err := place.folder.stat(ctx); errs.Is(err, errs.NotFound) {
 		return nil, noPlace()

@@ -163,7 +163,7 @@ func (n routeFile) options() []string { return []string{"force"} }
 func (n routeFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
 	place, ok := to.(routeFile)
 	if !ok {
-		return nil, notMovable()
+		return nil, notMovable(n)
 	}
 	if err := place.illegal(); err != nil {
 		return nil, err

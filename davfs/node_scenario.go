@@ -189,7 +189,7 @@ func (n scenarioFile) remove(ctx context.Context, req engine.Request, _ query) e
 func (n scenarioFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
 	place, ok := to.(scenarioFile)
 	if !ok {
-		return nil, notMovable()
+		return nil, notMovable(n)
 	}
 	if err := place.illegal(); err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, t
 		return nil, errs.New(errs.NotMovable, "What is done, and other users' tasks, are listed by the server. To do the task, open its file, write \"perform\" into \"do\" and save it.")
 	}
 	if !ok || place.id != n.id || !same(place.action, n.action) {
-		return nil, notMovable()
+		return nil, notMovable(n)
 	}
 	out, err := n.engine.Worklists.MoveTask(ctx, req, engine.TaskMove{CaseID: n.id, Action: n.action, From: n.list, To: place.list})
 	if err != nil {

@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +41,44 @@ func TestEveryRefusedMoveIsTold(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRefusedMovesSayWhereElse: what cannot be moved to a place says where it can be, and
+// does not advise to copy and then delete if that would do something else.
+func TestRefusedMovesSayWhereElse(t *testing.T) {
+	t.Parallel()
+	const workflow = "/dav/Workflow/"
+	d := newTestDrive(t)
+	d.ask(t, "sam PUT "+workflow+"Cases/lamp.json", `> {"route": "bug", "title": "Lamp"}`)
+	d.ask(t, "sam PUT "+workflow+"Schedule/nightly.json", `> {"type": "crontab", "spec": "0 1 * * *", "route": "bug"}`)
+	d.ask(t, "sam PUT /dav/Documents/sam/a.txt", "> one")
+	d.ask(t, "sam PUT /dav/Documents/sam/a.txt", "> two")
+	past := pathOfFirst(t, d, "/dav/Documents/sam/.history/")
+	for _, tt := range []struct{ who, from, to, says string }{
+		{"sam", workflow + "Routes/bug/Board/open/17%20Lamp.json", "/dav/Documents/sam/lamp.json", "to delete it here would cancel the case"},
+		{"sam", workflow + "Cases/lamp.json", workflow + "Schedule/lamp.json", "to delete it here would cancel the case"},
+		{"sam", workflow + "Cases/lamp.json", workflow + "Cases/18.json", "is the number of a case or entry"},
+		{"sam", workflow + "Schedule/nightly.json", workflow + "Cases/nightly.json", "to delete it here would end its schedule"},
+		{"admin", "/dav/Admin/Users/ann.json", "/dav/Admin/Teams/ann.json", "make one in Admin/Teams/ with a document of its own"},
+		{"admin", "/dav/Admin/Teams/core.json", "/dav/Admin/Users/core.json", "make one in Admin/Users/ with a document of its own"},
+		{"sam", past, workflow + "Cases/lamp.json", "To bring it back, copy it."},
+	} {
+		rec := d.ask(t, tt.who+" MOVE "+tt.from, "Destination: "+tt.to)
+		if rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), tt.says) || strings.Contains(rec.Body.String(), "then delete") {
+			t.Errorf("%s to %s: %d %s, want %q", tt.from, tt.to, rec.Code, rec.Body, tt.says)
+		}
+	}
+}
+
+// pathOfFirst returns the address of the first member of a folder of sam's.
+func pathOfFirst(t *testing.T, d *testDrive, folder string) string {
+	t.Helper()
+	rec := d.ask(t, "sam GET "+folder+".ls")
+	var all []struct{ Href string }
+	if err := json.Unmarshal(rec.Body.Bytes(), &all); err != nil || len(all) == 0 {
+		t.Fatalf("%s: %v %s", folder, err, rec.Body)
+	}
+	return all[0].Href
 }
 
 // TestRenamedAttachment: who has attached a file may give it another name, in Files/.

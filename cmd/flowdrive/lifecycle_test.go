@@ -36,7 +36,7 @@ func liveThrough(s *inProcess) {
 		{"PUT", at + ".json", `{"state": "active"}`, nil, 204, "active open"},
 		{"MOVE", board + "open/" + id + "%20x.json", "", moves("closed/x"), 409, "resolved (resolve)"},
 		{"MOVE", board + "open/" + id + "%20x.json", "", moves("nowhere/x"), 409, "no folder"},
-		{"MOVE", board + "open/" + id + "%20x.json", "", []string{"Destination", "/dav/Workflow/Cases/x.json"}, 403, "cannot be moved there"},
+		{"MOVE", board + "open/" + id + "%20x.json", "", []string{"Destination", "/dav/Workflow/Cases/x.json"}, 403, "to delete it here would cancel the case"},
 		{"MOVE", board + "closed/" + id + "%20x.json", "", moves("open/x"), 404, ""},
 		{"MOVE", board + "open/" + id + "%20x.json", "", append(moves("resolved/x"), "If-Match", `"other"`), 412, ""},
 		{"MOVE", board + "open/" + id + "%20x.json", "", moves("resolved/any%20name%20at%20all"), 201, "active resolved"},
