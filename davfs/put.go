@@ -165,15 +165,30 @@ func (x *request) unplaced(err error) error {
 	if !errs.Is(err, errs.NotFound) || len(x.at.Segments) == 0 {
 		return err
 	}
-	parent, missing := x.walk(x.r.Context(), x.at.parent())
+	above := x.at.parent()
+	parent, missing := x.walk(x.r.Context(), above)
 	if missing != nil {
 		return err
 	}
+	const nothing = "There is nothing at this address, or you may not see it. "
 	switch parent.(type) {
 	case documentsFolder:
 		return errs.New(errs.NotFound, "There is no such folder, or you may not see it. Documents/ has one for you and for each of your teams; save it in one of them, as in Documents/%s/.", x.by.Name)
 	case fixedFolder, accountFolder:
-		return errs.New(errs.NotFound, "There is nothing at this address, or you may not see it. The members of %s are given; keep files in Documents/%s/.", x.at.parent().String(), x.by.Name)
+		return errs.New(errs.NotFound, nothing+"The members of %s are given; keep files in Documents/%s/.", above.String(), x.by.Name)
+	case caseFolder, messagesFolder, outboxFolder, timersFolder:
+		if _, is := parent.(caseFolder); !is {
+			above = above.parent()
+		}
+		if _, hidden := parent.stat(x.r.Context()); hidden != nil {
+			return err
+		}
+		return errs.New(errs.NotFound, nothing+"Files of a case are kept in %s/Files/.", above.String())
+	case boardFolder, stateFolder:
+		return errs.New(errs.NotFound, nothing+"The board has a folder for each state, and in it the cases that are there. To start a case, save the file in /%s/; keep other files in Documents/%s/.",
+			strings.Join(above.Segments[:4], "/"), x.by.Name)
+	case archiveFolder, yearFolder, monthFolder, archivedFolder:
+		return errs.New(errs.NotFound, nothing+"The archive has the cases that have ended, and cannot be written; keep files in Documents/%s/.", x.by.Name)
 	}
 	return err
 }

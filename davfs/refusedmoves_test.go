@@ -81,6 +81,32 @@ func pathOfFirst(t *testing.T, d *testDrive, folder string) string {
 	return all[0].Href
 }
 
+// TestRefusedPlaceSaysWhereElse: a file that is saved in a folder with given members is told
+// where it can be kept; of a case that is not there or not to be seen no more than that.
+func TestRefusedPlaceSaysWhereElse(t *testing.T) {
+	t.Parallel()
+	const workflow = "/dav/Workflow/"
+	d := newTestDrive(t)
+	d.ask(t, "sam PUT "+workflow+"Cases/lamp.json", `> {"route": "bug", "title": "Lamp"}`)
+	const inCase = "Files of a case are kept in /dav/Workflow/Cases/17/Files/."
+	for _, tt := range []struct{ who, at, says string }{
+		{"sam", "Cases/17/note.txt", inCase},
+		{"sam", "Cases/17/Outbox/x", inCase},
+		{"sam", "Cases/17/Timers/x.txt", inCase},
+		{"sam", "Cases/17/Messages/x", inCase},
+		{"sam", "Routes/bug/17/note.txt", "Files of a case are kept in /dav/Workflow/Routes/bug/17/Files/."},
+		{"sam", "Routes/bug/Board/x.txt", "To start a case, save the file in /dav/Workflow/Routes/bug/; keep other files in Documents/sam/."},
+		{"sam", "Archive/2012/x", "cannot be written; keep files in Documents/sam/."},
+		{"eve", "Cases/17/note.txt", "There is nothing at this address, or you may not see it.\n"},
+		{"sam", "Cases/99/note.txt", "There is nothing at this address, or you may not see it.\n"},
+	} {
+		rec := d.ask(t, tt.who+" PUT "+workflow+tt.at, "> text")
+		if rec.Code != http.StatusNotFound || !strings.Contains(rec.Body.String(), tt.says) {
+			t.Errorf("%s PUT %s: %d %s, want %q", tt.who, tt.at, rec.Code, rec.Body, tt.says)
+		}
+	}
+}
+
 // TestRenamedAttachment: who has attached a file may give it another name, in Files/.
 func TestRenamedAttachment(t *testing.T) {
 	t.Parallel()
