@@ -21,15 +21,16 @@ const lastFired = 20
 
 // toldBefore returns the earlier case of the same schedule entry of whose failure people
 // were told less than a day ago, if that is this failure again and is not mended: a job
-// that runs every minute would send a mail a minute. It returns nil for none.
-func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
+// that runs every minute would send a mail a minute. What is overdue is the same if those who
+// would be told of it now were told of that. It returns nil for none.
+func (t *notifier) toldBefore(n *named, people []notice.Person) (*likeBefore, error) {
 	row := &t.change.row
 	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
-	if !slices.Contains([]notice.What{notice.WhatFailed, notice.WhatHandler, notice.WhatCondition, notice.WhatUnstaffed, notice.WhatUnstarted}, n.What) || !scheduled {
+	if !slices.Contains([]notice.What{notice.WhatFailed, notice.WhatHandler, notice.WhatCondition, notice.WhatUnstaffed, notice.WhatUnstarted, notice.WhatOverdue}, n.What) || !scheduled {
 		return nil, nil
 	}
 	other, before, err := t.troubleBeside(entry, n.name)
-	if err != nil || before == nil || before.Text != n.Text || before.Word != n.Word {
+	if err != nil || before == nil || !before.isLike(&n.trouble) {
 		return nil, err
 	}
 	like := before.Like
@@ -42,11 +43,22 @@ func (t *notifier) toldBefore(n *named) (*likeBefore, error) {
 	if t.change.after.Modified.Sub(like.Since) >= toldAgainAfter {
 		return nil, nil
 	}
-	is, err := t.stillLike(like, n.name)
-	if err != nil || !is {
+	first, err := t.troubleOf(like.Case, n.name)
+	if err != nil || first == nil || n.What == notice.WhatOverdue && !t.wereTold(people, first) {
 		return nil, err
 	}
 	return like, nil
+}
+
+// isLike reports whether the same is wrong in another case of the same entry. The text of what
+// is overdue says since when.
+func (t *trouble) isLike(other *trouble) bool {
+	return t.Word == other.Word && (t.Text == other.Text || t.What == notice.WhatOverdue && t.Task == other.Task)
+}
+
+// wereTold reports whether all of the people were told of something that is wrong.
+func (t *notifier) wereTold(people []notice.Person, of *trouble) bool {
+	return !slices.ContainsFunc(people, func(p notice.Person) bool { return !slices.Contains(of.Told, t.accounts.PartyID(string(p.Name))) })
 }
 
 // troubleBeside returns what is wrong under that name with the last other case of the

@@ -50,6 +50,42 @@ func TestCasesOfAnEntryFailAlike(t *testing.T) {
 	same(t, "in the second day", second, []string{"10 12:00 35 things are still wrong: Still failed", "10 15:00 Still failed", "10 15:35 Failed"})
 }
 
+// TestCasesOfAnEntryAreOverdueAlike: that the same task of the cases of an entry is not done in
+// time is told once a day, but of another user's task that user is told.
+func TestCasesOfAnEntryAreOverdueAlike(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	const desk = "title: Desk\ncontext: dora\naccess: {start: [everyone], read: [everyone]}\nroles: {clerk: {assign: [\"user:bob\"]}}\n" +
+		"states: {open: {type: start}, done: {type: complete}}\nactions:\n  begin: {trigger: init}\n  check: {in: [open], role: clerk, to: done, dueIn: PT30M}\n"
+	admin.mustPutRoute("hourly", desk)
+	w.as("dora").mustPutEntry("", `{"type": "crontab", "spec": "0 * * * *", "route": "hourly", "title": "Hourly"}`)
+	told := func(name string) (out []string) {
+		for _, line := range w.sentTo(name + "@example.org") {
+			if strings.Contains(line, "verdue") {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	w.advance(24*time.Hour - 5*time.Minute) // from 12:34:56
+	want := []string{"09 13:30 Overdue: check (Hourly)"}
+	same(t, "bob", told("bob"), want)
+	same(t, "dora", told("dora"), want)
+	admin.mustPutRoute("hourly", strings.Replace(desk, "user:bob", "user:eve", 1))
+	w.advance(2 * time.Hour)
+	same(t, "another user", told("eve"), []string{"10 13:30 Overdue: check (Hourly)"})
+	if got := told("dora"); len(got) > 4 {
+		t.Errorf("dora is told %d times:\n%s", len(got), strings.Join(got, "\n"))
+	}
+	w.as("bob").mustPerform(w.caseIDs()[0], "check")
+	w.advance(24 * time.Hour)
+	if got := told("bob"); len(got) != 3 || !strings.Contains(got[2], "things are still wrong: Still overdue") {
+		t.Errorf("bob is told\n%s", strings.Join(got, "\n"))
+	}
+}
+
 // TestCasesOfAnEntryFailAlikeAfterAGap: a failure is the same one also if the server was
 // away for more instants than are looked at first, and if cases of several instants that
 // are made up for fail one after the other.

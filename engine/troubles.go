@@ -141,7 +141,7 @@ func (t *notifier) beginTrouble(n named) error {
 	if err != nil {
 		return err
 	}
-	if n.Like, err = t.toldBefore(&n); err != nil {
+	if n.Like, err = t.toldBefore(&n, people); err != nil {
 		return err
 	}
 	if n.Like == nil && !n.isQuiet() {
