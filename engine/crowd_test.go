@@ -1,12 +1,15 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"flowdrive/engine/machine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/identity"
 )
 
@@ -39,6 +42,42 @@ func TestManyTasksAreOneMail(t *testing.T) {
 	if told := w.sentTo("dora@example.org")[before:]; len(told) != 1 || !slices.Contains(told, "09 12:36 6 tasks cannot be done: Nobody can do it: Check it (bob is disabled) (C5)") {
 		t.Errorf("with one that bob has accepted: %q", told)
 	}
+}
+
+// TestTwoFailuresOfOneEvent: who is told of two things that went wrong in one event gets one mail
+// with both, which is of the thread of the case, and one of what is wrong alone.
+func TestTwoFailuresOfOneEvent(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	const run = "{in: [open], trigger: auto, to: done, onFire: [{jq: {from: InputMessage, filter: .x, to: Rows}}]}\n"
+	const begin = "title: Import\naccess: {start: [everyone], read: [everyone], admin: [dora]}\nstates: {open: {type: start}, done: {type: complete}}\nactions:\n  begin: {trigger: init}\n  one: " + run
+	admin.mustPutRoute("both", begin+"  two: "+run)
+	admin.mustPutRoute("alone", begin)
+	sam := w.as("sam")
+	sam.startCase(`{"route": "both", "title": "Both"}`)
+	w.advance(time.Minute)
+	const why = `: The route is at fault: jq: the message "InputMessage" is empty: the case was given no input.`
+	for _, name := range []string{"sam", "dora"} {
+		told := w.sentTo(name + "@example.org")
+		if len(told) != 1 || !strings.HasPrefix(told[0], "09 12:34 2 things are wrong: Failed: Both") {
+			t.Errorf("%s is told\n%s", name, strings.Join(told, "\n"))
+		}
+	}
+	for _, row := range w.outboxRows(outbox.MailLane) {
+		var request machine.Request
+		if err := json.Unmarshal(row.Request, &request); err != nil {
+			t.Fatal(err)
+		}
+		if m := request.Mail; m.Thread == "" || strings.Count(m.Text, "\nFailed: Both"+why) != 2 {
+			t.Errorf("the mail of the thread %q says\n%s", m.Thread, m.Text)
+		}
+	}
+	before := len(w.sentTo("dora@example.org"))
+	sam.startCase(`{"route": "alone", "title": "Alone"}`)
+	w.advance(time.Minute)
+	same(t, "alone", w.sentTo("dora@example.org")[before:], []string{"09 12:35 Failed: Alone" + why})
 }
 
 // TestCasesOfAnEntryWithoutAnybody: that nobody can do the task of the cases that an entry

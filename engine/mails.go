@@ -18,11 +18,19 @@ type waitingMail struct {
 	Surplus bool        `json:"surplus,omitempty"` // it is more than its recipient gets in an hour
 	Case    int64       `json:"case,omitempty"`    // that it is about, 0 for none
 	Crowd   notice.Kind `json:"crowd,omitempty"`   // it goes in one with the others of that kind and event
+
+	Together bool `json:"together,omitempty"` // it goes in one with the others of its case and event
+}
+
+// eventOfCase is an event of a case.
+type eventOfCase struct {
+	id int64
+	at time.Time
 }
 
 // mail sends a person the mail of a notice, or keeps it for the hour at which the
-// person wants it. What is still wrong is kept for a moment, so that all of it that is
-// told at the same time goes in one mail.
+// person wants it. What is still wrong, and what goes wrong together, is kept for a moment, so
+// that all of it that is told at the same time goes in one mail.
 func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post poster) error {
 	party := e.accounts.Table().ByName(identity.User, string(p.Name))
 	if party == nil {
@@ -34,14 +42,14 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 		return nil
 	}
 	mail := n.Mail(p)
-	kept := waitingMail{Mail: *mail}
+	kept := waitingMail{Mail: *mail, Together: p.Together}
 	if n.Case != nil {
 		kept.Case = n.Case.ID
 	}
 	if n.Crowd {
 		kept.Crowd = n.Kind
 	}
-	if wish.At.IsZero() && n.Trouble != nil && (n.Trouble.Again || n.Crowd) && post.hold == nil {
+	if wish.At.IsZero() && n.Trouble != nil && (n.Trouble.Again || n.Crowd || p.Together) && post.hold == nil {
 		wish.At, wish.Digest = n.Time, true
 		if post.note != nil {
 			if err := post.note(&machine.Request{Mail: mail}); err != nil {
@@ -119,6 +127,8 @@ func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 // hour, and those of one event that concerns many cases.
 func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, most int64) (out []*machine.Mail, err error) {
 	var digest, wrong, more []notice.Digested
+	var events []eventOfCase // in which several things went wrong
+	byEvent := map[eventOfCase][]notice.Digested{}
 	crowds := map[notice.Kind][]notice.Digested{}
 	for i := range held {
 		kept := new(waitingMail)
@@ -131,6 +141,12 @@ func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, m
 		switch {
 		case kept.Crowd != "" && (atOnce || !held[i].Digest):
 			crowds[kept.Crowd] = append(crowds[kept.Crowd], one)
+		case kept.Together && (atOnce || !held[i].Digest):
+			event := eventOfCase{kept.Case, held[i].Created.UTC()}
+			if byEvent[event] == nil {
+				events = append(events, event)
+			}
+			byEvent[event] = append(byEvent[event], one)
 		case held[i].Digest && atOnce: // it waited for others of the same instant
 			wrong = append(wrong, one)
 		case kept.Surplus || !held[i].Digest && int64(len(out)) >= most:
@@ -146,6 +162,9 @@ func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location, m
 		if of := crowds[kind]; len(of) > 0 {
 			out = append(out, notice.Crowd(kind, of, person))
 		}
+	}
+	for _, event := range events {
+		out = append(out, notice.Wrong(byEvent[event], person))
 	}
 	switch len(wrong) {
 	case 0:

@@ -74,6 +74,7 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 	if err := t.tellStarter(); err != nil {
 		return err
 	}
+	tellTogether(t.notices)
 	for _, n := range t.notices {
 		if err := t.tell(n); err != nil {
 			return err
@@ -85,6 +86,24 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 		}
 	}
 	return nil
+}
+
+// tellTogether has who is told of several things that went wrong in an event told of them in
+// one mail.
+func tellTogether(notices []*notice.Notice) {
+	wrong := map[identity.Name][]*notice.Person{}
+	for _, n := range notices {
+		for i := range n.People {
+			if n.Trouble != nil && n.Kind != notice.KindMended {
+				wrong[n.People[i].Name] = append(wrong[n.People[i].Name], &n.People[i])
+			}
+		}
+	}
+	for _, of := range wrong {
+		for _, p := range of {
+			p.Together = len(of) > 1
+		}
+	}
 }
 
 // poster puts what people and services are told into the outbox.

@@ -34,6 +34,18 @@ func StillWrong(mails []Digested, p *Person) *machine.Mail {
 	return together(mails, p, count, count+":")
 }
 
+// Wrong returns one mail of several that tell a person what went wrong in one event. It is of
+// their thread, and has no addresses unless there is one of them.
+func Wrong(mails []Digested, p *Person) *machine.Mail {
+	if len(mails) == 1 {
+		return mails[0].Mail
+	}
+	count := fmt.Sprintf("%d things are wrong", len(mails))
+	mail := together(mails, p, count, count+":")
+	mail.Thread = mails[0].Mail.Thread
+	return mail
+}
+
 // Crowd returns one mail of several that tell a person what one event has done to the tasks
 // of as many cases, of that kind. It has no addresses unless there is one of them.
 func Crowd(kind Kind, mails []Digested, p *Person) *machine.Mail {

@@ -201,6 +201,10 @@ type Person struct {
 	Mends  bool           // may have what has failed tried again
 	Over   []*Trouble     // what they were told of, and what is over with what this notice tells
 	Zone   *time.Location // in which the person is told times; nil: UTC
+
+	// Together says that the same event has another notice of something wrong for them: both
+	// go in one mail.
+	Together bool
 }
 
 // text returns a text with its instants as the person reads them.
