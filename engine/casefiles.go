@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/filename"
 	"flowdrive/internal/identity"
@@ -55,6 +56,27 @@ func (e *Attachments) caseFiles(r store.Reader, by identity.Principal, id int64)
 		out.Attached = append(out.Attached, attached[i])
 	}
 	return row, out, nil
+}
+
+// mostFileNames is how many names of files the form of a task has at most.
+const mostFileNames = 100
+
+// fileNames returns the names of the files of a case, as caseFiles has them: the first
+// mostFileNames.
+func (e *base) fileNames(r store.Reader, c *machine.Case) ([]string, error) {
+	attached, err := r.Attachments().List(store.AttachmentFilter{CaseID: c.ID, Now: e.Clock.Now()})
+	return namesOf(c, attached), err
+}
+
+func namesOf(c *machine.Case, attached []store.Attachment) (names []string) {
+	taken := map[string]bool{}
+	if input := filename.Safe(c.InputName); input != "" {
+		names, taken[foldFileName(input)] = append(names, input), true
+	}
+	for i := len(attached) - 1; i >= 0 && len(names) < mostFileNames; i-- {
+		names = append(names, freeFileName(attached[i].Name, taken))
+	}
+	return names
 }
 
 // IsInput reports whether the name is that of the input.

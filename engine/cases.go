@@ -28,6 +28,7 @@ type loadedCase struct {
 	spent *uint64               // has added what expressions cost; nil: nobody asks
 
 	shares []machine.Share // of worklists, as the case is stored
+	beside machine.Beside  // for the forms of tasks; nothing unless tellBeside was called
 }
 
 // findCase returns the case that a reference names if by may see it, or nil. If

@@ -242,3 +242,35 @@ func TestDeputyPerforms(t *testing.T) {
 	w.refused(err, errs.NotFound)
 	w.as("bob").mustPerform(second, "answer")
 }
+
+// TestDeputyIsToldForWhom: the file of a task says for whom a deputy would do it and which
+// files the case has, and what a deputy has done is in the list of that user, too.
+func TestDeputyIsToldForWhom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("buy", `{access: {start: [everyone]}, roles: {boss: {assign: ["user:bob"]}}, states: {a: {type: start}, b: {type: complete}},
+		actions: {begin: {trigger: init}, approve: {type: approve, in: [a], role: boss, to: b}}}`)
+	w.standsIn("ann", "bob")
+	ann, bob := w.as("ann"), w.as("bob")
+	id := w.as("sam").startCase(`{"route": "buy"}`)
+	w.as("sam").upload(engine.NewAttachment{CaseID: id, Name: "q.pdf"}, "x")
+	w.as("sam").upload(engine.NewAttachment{CaseID: id, Name: "q.pdf"}, "x")
+	form := func(u user, list engine.Worklist) form {
+		return w.form(try(u.Worklists.WorklistTask(t.Context(), u.by(), list, id, "approve")).must(w, "the task").Form)
+	}
+	form(ann, engine.WorklistOffered).wants("for", `"bob"`, "files", `["q.pdf","q (2).pdf"]`)
+	form(bob, engine.WorklistOffered).wants("for", `null`)
+	res := try(ann.Cases.Task(t.Context(), ann.by(), id, "approve")).must(w, "the action")
+	w.form(res.Form).wants("for", `"bob"`)
+	if out := try(ann.perform(id, "approve", string(res.Form), ifMatch(res.FormETag))).must(w, "a file that is saved as it is"); !out.Idle || out.ETag != res.FormETag {
+		t.Errorf("saving the file as it is: %+v", out)
+	}
+	status := try(bob.Status.Case(t.Context(), bob.by(), id)).must(w, "the status")
+	if !strings.Contains(string(status.Text), "q.pdf, q (2).pdf") {
+		t.Errorf("the status has\n%s", status.Text)
+	}
+	ann.mustPerform(id, "approve")
+	for _, u := range []user{ann, bob} {
+		form(u, engine.WorklistDone).wants("actor", `"ann"`, "onBehalfOf", `"bob"`)
+	}
+}

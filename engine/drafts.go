@@ -40,8 +40,8 @@ func (e *base) versionOf(r store.Reader, c *machine.Case) (*route.Route, error) 
 }
 
 // draftOf returns the task of a draft as a resource of a worklist.
-func draftOf(c *machine.Case, r *route.Route) *Resource {
-	form := machine.DraftForm(c, r)
+func draftOf(c *machine.Case, r *route.Route, beside machine.Beside) *Resource {
+	form := machine.DraftForm(c, r, beside)
 	return &Resource{
 		Name: fmt.Sprintf("%d.%s", c.ID, machine.DraftAction), Seq: c.ID * ordinals, Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: c.Created, Modified: c.Modified, Own: true,
@@ -53,7 +53,7 @@ func draftTask(c *caseChange) []byte {
 	if !c.after.IsDraft() {
 		return nil
 	}
-	return machine.DraftForm(c.after, c.route)
+	return machine.DraftForm(c.after, c.route, machine.Beside{Files: namesOf(c.after, nil)})
 }
 
 // submission is what is given to a draft.

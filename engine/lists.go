@@ -198,6 +198,7 @@ type doneForm struct {
 	Route      string  `json:"route"`
 	Action     string  `json:"action"`
 	Time       string  `json:"time"`
+	Actor      *string `json:"actor"`
 	OnBehalfOf *string `json:"onBehalfOf"`
 	Comment    *string `json:"comment"`
 	Resolution *string `json:"resolution"`
@@ -207,28 +208,38 @@ type doneForm struct {
 }
 
 // noteDone notes what people have performed in an event, so that they find it on their
-// list.
+// list, and what a deputy has performed for a user, who finds it there, too.
 func (e *decider) noteDone(tx store.Tx, c *caseChange) error {
 	for i := range c.log {
 		entry := &c.log[i]
 		if entry.Kind != machine.LogAction || entry.Trigger == nil || *entry.Trigger != machine.ByUser || entry.Actor == nil || entry.Action == nil {
 			continue
 		}
-		user := e.accounts.PartyID(*entry.Actor)
-		if user == 0 {
+		var users []identity.ID
+		for _, name := range []*string{entry.Actor, entry.OnBehalfOf} {
+			if name == nil {
+				continue
+			}
+			if user := e.accounts.PartyID(*name); user != 0 && !slices.Contains(users, user) {
+				users = append(users, user)
+			}
+		}
+		if len(users) == 0 {
 			continue
 		}
 		form := document.Form(doneForm{
 			Case: c.row.ID, CaseTitle: c.after.Title, Route: c.after.RouteName, Action: *entry.Action, Time: entry.Time.UTC().Format(time.RFC3339),
-			OnBehalfOf: entry.OnBehalfOf, Comment: entry.Comment, Resolution: entry.Resolution, From: entry.From, To: entry.To, Text: entry.Text,
+			Actor: entry.Actor, OnBehalfOf: entry.OnBehalfOf, Comment: entry.Comment, Resolution: entry.Resolution, From: entry.From, To: entry.To, Text: entry.Text,
 		})
 		if (c.row.ID+int64(entry.Seq))%purgesDone == 0 {
 			if err := tx.Write().Cases().DeleteDoneBefore(entry.Time.Add(-doneLasts), purgedDone); err != nil {
 				return err
 			}
 		}
-		if err := tx.Write().Cases().InsertDone(&store.DoneTask{User: user, Time: entry.Time, CaseID: c.row.ID, Seq: entry.Seq, Action: *entry.Action, Form: form}); err != nil {
-			return err
+		for _, user := range users {
+			if err := tx.Write().Cases().InsertDone(&store.DoneTask{User: user, Time: entry.Time, CaseID: c.row.ID, Seq: entry.Seq, Action: *entry.Action, Form: form}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

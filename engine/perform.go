@@ -59,28 +59,37 @@ func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, actio
 func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (*loadedCase, error) {
 	var h *loadedCase
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		h, err = e.decider.loadCase(r, by, Ref{CaseID: id})
+		if h, err = e.decider.loadCase(r, by, Ref{CaseID: id}); err == nil {
+			err = e.tellBeside(r, by, h)
+		}
 		return err
 	})
 	return h, err
+}
+
+// tellBeside notes what the forms of tasks tell to a reader beside what is in the case.
+func (e *base) tellBeside(r store.Reader, by identity.Principal, h *loadedCase) (err error) {
+	h.beside.Reader = e.rights.Actor(by, h.admin)
+	h.beside.Files, err = e.fileNames(r, h.core)
+	return err
 }
 
 // taskResource returns the enabled action of that name, or what has failed by that
 // name, as a resource, or nil.
 func taskResource(h *loadedCase, action string) *Resource {
 	if h.core.IsDraft() && action == machine.DraftAction {
-		res := draftOf(h.core, h.route.Compiled)
+		res := draftOf(h.core, h.route.Compiled, h.beside)
 		res.Name, res.Lock = action, store.TaskKey(h.core.ID, action)
 		return res
 	}
 	if failed := h.core.Undone(action); failed != nil {
-		res := undoneOf(h.core, failed)
+		res := undoneOf(h.core, failed, h.beside)
 		res.Name, res.Lock = action, store.TaskKey(h.core.ID, action)
 		return res
 	}
 	for i := range h.core.Enabled {
 		if en := &h.core.Enabled[i]; en.Action == action {
-			res := taskOf(h.core, h.route.Compiled, en, 0)
+			res := taskOf(h, en, 0)
 			res.Name, res.Seq, res.Lock = action, en.Number, store.TaskKey(h.core.ID, action)
 			return res
 		}
@@ -163,6 +172,9 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 	}
 	var version Version
 	if req.If != nil { // else nothing depends on it
+		if err := e.tellBeside(r, req.By, h); err != nil {
+			return nil, err
+		}
 		version = taskVersion(h, action)
 	}
 	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.TaskKey(h.row.ID, action))); err != nil {
@@ -181,7 +193,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 			return nil, err
 		}
 		if t.idle(h.core) {
-			return nil, t.unasked(root, req)
+			return nil, cmp.Or(t.unasked(root, req), e.tellBeside(r, req.By, h))
 		}
 	}
 	if failed && t.do != "retry" && t.do != "abort" {

@@ -369,6 +369,9 @@ func (l *statusLook) of(r store.Reader, row *store.Case) (*StatusFile, error) {
 		if f.Forecast, err = l.cases.decider.forecast(h); err != nil {
 			return nil, err
 		}
+		if f.Files, err = l.fileNames(r, h.core); err != nil {
+			return nil, err
+		}
 		modified := h.core.Modified
 		if len(h.route.Compiled.Reaches()) > 0 {
 			if f.Written, err = writtenIn(r, row.ID); err != nil {

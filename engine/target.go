@@ -260,6 +260,9 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 		out.refused = e.cases.judgeTimer(by, h, t.Name)
 		return out, nil
 	}
+	if err := e.tellBeside(r, by, h); err != nil {
+		return nil, err
+	}
 	if out.version = taskVersion(h, t.Name); !out.version.Exists {
 		return nil, change.Absent("enabled action")
 	}

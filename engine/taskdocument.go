@@ -148,7 +148,7 @@ func readTask(root document.Value, h *loadedCase, action string) *taskChange {
 	// The complete form of a task may be saved back: what is computed in it is
 	// passed over.
 	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
-		"case", "caseTitle", "route", "starter", "remark", "action", "title", "description", "choices", "leadsTo", "state",
+		"case", "caseTitle", "route", "starter", "for", "remark", "files", "action", "title", "description", "choices", "leadsTo", "state",
 		"due", "acceptBy", "fireAt", "offered", "roles", "assignees", "acceptedBy", "need", "warnings", "resolutions", "form",
 		"step", "error", "attempts", "version")
 	if v := root.Get("version"); v.Node != nil && v.Node.Kind == document.Number {

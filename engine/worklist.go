@@ -182,10 +182,14 @@ func (l *lister) tasks(row *store.Case) (out []listedTask, err error) {
 		return nil, err
 	}
 	l.actsAs(c)
+	h := &loadedCase{core: c, route: &usedRoute{Compiled: compiled}, beside: machine.Beside{Reader: l.actor}}
+	if h.beside.Files, err = l.fileNames(l.r, c); err != nil {
+		return nil, err
+	}
 	for _, task := range machine.Tasks(c, compiled, l.actor) {
 		if task.Failed != nil {
 			if u := task.Failed; task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, u.Name) && !dated {
-				add(placeOfUndone(c, u), taskNamed(c, u.Name), time.Time{}, func() *Resource { return undoneOf(c, u) })
+				add(placeOfUndone(c, u), taskNamed(c, u.Name), time.Time{}, func() *Resource { return undoneOf(c, u, h.beside) })
 			}
 			continue
 		}
@@ -197,7 +201,7 @@ func (l *lister) tasks(row *store.Case) (out []listedTask, err error) {
 		}
 		if task.OfDraft {
 			if task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, machine.DraftTitle(c, compiled)) {
-				add(c.ID*ordinals, taskNamed(c, machine.DraftAction), c.Draft.Ends, func() *Resource { return draftOf(c, compiled) })
+				add(c.ID*ordinals, taskNamed(c, machine.DraftAction), c.Draft.Ends, func() *Resource { return draftOf(c, compiled, h.beside) })
 			}
 			continue
 		}
@@ -211,7 +215,7 @@ func (l *lister) tasks(row *store.Case) (out []listedTask, err error) {
 			}
 		}
 		add(c.ID*ordinals+int64(task.Action), taskNamed(c, task.Enabled.Action), task.Enabled.DueBy(), func() *Resource {
-			return taskOf(c, compiled, task.Enabled, task.Action)
+			return taskOf(h, task.Enabled, task.Action)
 		})
 	}
 	return out, nil
@@ -242,8 +246,9 @@ func (l *lister) sees(id int64) (bool, error) {
 func taskNamed(c *machine.Case, task string) string { return fmt.Sprintf("%d.%s", c.ID, task) }
 
 // taskOf returns an enabled action as a resource of a worklist.
-func taskOf(c *machine.Case, r *route.Route, en *machine.Enabled, action int) *Resource {
-	form := machine.TaskForm(c, r, en.Action)
+func taskOf(h *loadedCase, en *machine.Enabled, action int) *Resource {
+	c := h.core
+	form := machine.TaskForm(c, h.route.Compiled, en.Action, h.beside)
 	return &Resource{
 		Name: taskNamed(c, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: en.Since, Modified: c.Modified, Own: true,
@@ -261,8 +266,8 @@ func placeOfUndone(c *machine.Case, o *machine.Undone) int64 {
 func placeOfWarned(c *machine.Case) int64 { return c.ID*ordinals + ordinals - 1 }
 
 // undoneOf returns what has failed as a resource of a worklist.
-func undoneOf(c *machine.Case, o *machine.Undone) *Resource {
-	form := machine.UndoneForm(c, o)
+func undoneOf(c *machine.Case, o *machine.Undone, beside machine.Beside) *Resource {
+	form := machine.UndoneForm(c, o, beside)
 	return &Resource{
 		Name: taskNamed(c, o.Name), Seq: placeOfUndone(c, o), Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: o.At, Modified: c.Modified, Own: true,

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Lists of tasks in which nothing is to be done: what the user has performed, and, for
@@ -85,12 +86,13 @@ func (x taskDrawing) drawTaskList(v *taskListView, path string) error {
 }
 
 func drawDone(x *visit) error {
-	v := &taskListView{Title: "Done", Lede: "What you have performed in the last seven days, the newest first.", Empty: "You have performed nothing in the last seven days.", Live: "/dav/Workflow/Cases/"}
+	v := &taskListView{Title: "Done", Lede: "What you have performed in the last seven days, or a deputy for you, the newest first.", Empty: "You have performed nothing in the last seven days.", Live: "/dav/Workflow/Cases/"}
 	var done []struct {
 		Case       int64     `json:"case"`
 		Title      string    `json:"caseTitle"`
 		Route      string    `json:"route"`
 		Time       time.Time `json:"time"`
+		Actor      string    `json:"actor"`
 		OnBehalfOf string    `json:"onBehalfOf"`
 		Comment    string    `json:"comment"`
 		Resolution string    `json:"resolution"`
@@ -101,7 +103,10 @@ func drawDone(x *visit) error {
 	}
 	for _, d := range done {
 		row := taskListRow{Case: d.Case, Title: d.Title, Route: d.Route, Action: d.Text, Sub: d.Resolution, At: d.Time, Comment: d.Comment, State: mark{Icon: "done", Class: "good", Text: d.Text}}
-		if d.OnBehalfOf != "" {
+		switch {
+		case d.Actor != "" && identity.Fold(d.Actor) != identity.Fold(x.Me()): // a deputy has done it
+			row.Person = []Person{x.Queries.Person(d.Actor)}
+		case d.OnBehalfOf != "":
 			row.Person = []Person{x.Queries.Person(d.OnBehalfOf)}
 		}
 		v.Rows = append(v.Rows, row)

@@ -207,7 +207,7 @@ func xattrKeys(list []*route.Xattr) string {
 
 // DraftForm returns the complete form of the task of a draft, as TaskForm does of other
 // tasks. Its xattrDict and form have what the case lacks, and nothing else.
-func DraftForm(c *Case, r *route.Route) []byte {
+func DraftForm(c *Case, r *route.Route, beside Beside) []byte {
 	lacked := Lacks(r, c.Xattrs)
 	b := append(make([]byte, 0, 1536), `{"do":"","comment":"","resolution":null,"xattrDict":{`...)
 	for i, x := range lacked {
@@ -216,7 +216,7 @@ func DraftForm(c *Case, r *route.Route) []byte {
 		}
 		b = append(document.AppendString(b, x.Key), `:null`...)
 	}
-	b = appendOfCase(append(b, '}'), c)
+	b = appendOfCase(append(b, '}'), c, "", beside.Files)
 	b = appendString(b, `,"action":`, DraftAction)
 	b = appendString(b, `,"title":`, DraftTitle(c, r))
 	b = appendString(b, `,"description":`, "The case is a draft: the route "+c.RouteName+" requires what xattrDict asks for. Fill it in and save this file; the case starts then. It is canceled at the date in due otherwise.")

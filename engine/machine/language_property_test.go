@@ -462,7 +462,7 @@ func (w *walker) check(in Input, messages map[string][]byte, out *Output) {
 func render(r *route.Route, out *Output) []byte {
 	b := append(out.Case.Marking(), Form(out.Case, r)...)
 	for i := range out.Case.Enabled {
-		b = append(b, TaskForm(out.Case, r, out.Case.Enabled[i].Action)...)
+		b = append(b, TaskForm(out.Case, r, out.Case.Enabled[i].Action, Beside{})...)
 	}
 	for _, m := range out.Messages {
 		b = append(append(b, m.Label...), m.Content...)

@@ -495,7 +495,7 @@ actions:
   go: {in: [a], allowed: everyone, guard: xattr.x, form: {type: object}, resolutions: {fine: All fine, other: }}
 `))
 	p.script([]step{{"start", "active a: | go"}})
-	got := compact(t, TaskForm(p.c, p.r, "go"))
+	got := compact(t, TaskForm(p.c, p.r, "go", Beside{}))
 	for _, want := range []string{
 		`"state":"waiting"`, `"warnings":[{"timer":"go","time":"2012-11-09T12:34:56Z","text":"guard of \"go\" could not be evaluated: no such key: x"}]`,
 		`"resolutions":{"fine":"All fine","other":"other"},"form":{"type":"object"}`,

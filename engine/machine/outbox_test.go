@@ -113,7 +113,7 @@ func TestUndelivered(t *testing.T) {
 			t.Fatalf("%q: %+v %v", before, got, p.c.Warnings)
 		}
 		var form map[string]any
-		if err := json.Unmarshal(UndoneForm(p.c, p.c.Undone(name)), &form); err != nil || form["step"] != "http" || form["state"] != "escalated" || form["action"] != "ask" || form["attempts"] != 3.0 {
+		if err := json.Unmarshal(UndoneForm(p.c, p.c.Undone(name), Beside{}), &form); err != nil || form["step"] != "http" || form["state"] != "escalated" || form["action"] != "ask" || form["attempts"] != 3.0 {
 			t.Errorf("%v %v", form, err)
 		}
 		lists := func(who string) (n int) {

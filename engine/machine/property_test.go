@@ -214,7 +214,7 @@ func checkOutput(t *rapid.T, in Input, out *Output) {
 		}
 	}
 	for i := range c.Enabled {
-		if TaskForm(c, r, c.Enabled[i].Action) == nil {
+		if TaskForm(c, r, c.Enabled[i].Action, Beside{}) == nil {
 			t.Fatalf("%s has no task", c.Enabled[i].Action)
 		}
 	}

@@ -57,7 +57,7 @@ func TestQuorum(t *testing.T) {
 	if p.c.Status != "open" || !strings.HasSuffix(p.last(), "Approved: 1 of 2") {
 		t.Errorf("%s: %s", p.c.Status, p.last())
 	}
-	if form := string(TaskForm(p.c, p.r, "approve")); !strings.Contains(strings.Join(strings.Fields(form), ""), `"need":{"count":2,"of":"reviewer","given":1,"by":["ann"]}`) {
+	if form := string(TaskForm(p.c, p.r, "approve", Beside{})); !strings.Contains(strings.Join(strings.Fields(form), ""), `"need":{"count":2,"of":"reviewer","given":1,"by":["ann"]}`) {
 		t.Error(form)
 	}
 	refused("ann approve", errs.FourEyes)

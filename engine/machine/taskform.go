@@ -11,10 +11,16 @@ import (
 	"flowdrive/route"
 )
 
+// Beside is what the form of a task tells beside what the case and its route say.
+type Beside struct {
+	Reader Actor    // who reads it
+	Files  []string // the names of the files of the case
+}
+
 // TaskForm returns the complete form of an enabled action, indented JSON
 // (docs/contract/drive.md#task), or nil if the action is not enabled. It begins
 // with what people may fill in.
-func TaskForm(c *Case, r *route.Route, action string) []byte {
+func TaskForm(c *Case, r *route.Route, action string, beside Beside) []byte {
 	place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
 	i := r.Action(action)
 	if place < 0 || i == unknown {
@@ -25,7 +31,8 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	b := make([]byte, 0, 1536)
 	b = append(b, `{"do":"","comment":"","resolution":null`...)
 	b = appendAsked(b, c, r, a)
-	b = appendOfCase(b, c)
+	behalf, _ := mayPerform(c, status, a, beside.Reader)
+	b = appendOfCase(b, c, behalf, beside.Files)
 	b = appendString(b, `,"action":`, a.Name)
 	b = appendString(b, `,"title":`, cmp.Or(a.Title, a.Name))
 	b = appendTextOrNull(b, `,"description":`, a.Description)
@@ -59,12 +66,14 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	return document.Indent(append(appendInt(b, `,"version":`, c.Version), "}\n"...))
 }
 
-// appendOfCase appends what a task tells of its case.
-func appendOfCase(b []byte, c *Case) []byte {
+// appendOfCase appends what a task tells of its case, and for whom its reader would do it.
+func appendOfCase(b []byte, c *Case, behalf string, files []string) []byte {
 	b = appendInt(b, `,"case":`, c.ID)
 	b = appendString(b, `,"caseTitle":`, c.Title)
 	b = appendString(b, `,"route":`, c.RouteName)
-	return appendRemark(appendString(b, `,"starter":`, c.Starter), c)
+	b = appendString(b, `,"starter":`, c.Starter)
+	b = appendTextOrNull(b, `,"for":`, behalf)
+	return appendStrings(appendRemark(b, c), `,"files":`, files)
 }
 
 // appendAsked appends the XATTRs that the route declares and those that the

@@ -27,7 +27,7 @@ func compact(t *testing.T, form []byte) string {
 func TestTaskForm(t *testing.T) {
 	t.Parallel()
 	p := startedByCore(t)
-	const head = `{"do":"","comment":"","resolution":null,"xattrDict":{},"case":17,"caseTitle":"A case","route":"test","starter":"sam","remark":null,`
+	const head = `{"do":"","comment":"","resolution":null,"xattrDict":{},"case":17,"caseTitle":"A case","route":"test","starter":"sam","for":null,"remark":null,"files":[],`
 	for action, want := range map[string]string{
 		"resolve": head + `"action":"resolve","title":"resolve","description":null,` +
 			`"choices":{"perform":"The case goes to \"resolved\". A comment alone performs it, too.","accept":"It is offered to no other person. A comment is only noted.","reject":"It is not offered to you any more.",` +
@@ -42,7 +42,7 @@ func TestTaskForm(t *testing.T) {
 		"close": "",
 		"none":  "",
 	} {
-		form := TaskForm(p.c, p.r, action)
+		form := TaskForm(p.c, p.r, action, Beside{})
 		if got := compact(t, form); got != want {
 			t.Errorf("%s\n got %s\nwant %s", action, got, want)
 		}
@@ -79,7 +79,7 @@ actions:
   decline: {in: [a], role: head, to: n}
 `))
 	const alone = `"accept":"It is offered to no other person. It is this task alone; still offered: decline. A comment is only noted."`
-	if form := compact(t, TaskForm(two.c, two.r, "agree")); !strings.Contains(form, alone) {
+	if form := compact(t, TaskForm(two.c, two.r, "agree", Beside{})); !strings.Contains(form, alone) {
 		t.Errorf("agree: %s\nlacks %s", form, alone)
 	}
 	p.c.Xattrs = p.c.Xattrs.Set("amount", label.Value{Kind: document.Number, Text: "9000"})
@@ -89,7 +89,7 @@ actions:
 		"weigh": {`"perform":"The route decides: big: goes to \"b\" (Being bought). small: goes to \"z\" (Bought), which completes it. none: stays where it is. A comment alone performs it, too."`, `"leadsTo":["b","z"]`},
 		"one":   {`"perform":"The case goes to \"b\" (Being bought) once two is performed. A comment alone performs it, too, if nothing is missing that \"form\" requires."`, `"leadsTo":["b"]`, `"xattrDict":{"amount":9000,"note":null,"why":null}`},
 	} {
-		form := compact(t, TaskForm(p.c, p.r, action))
+		form := compact(t, TaskForm(p.c, p.r, action, Beside{}))
 		for _, want := range wants {
 			if !strings.Contains(form, want) {
 				t.Errorf("%s: %s\nlacks %s", action, form, want)
@@ -115,7 +115,7 @@ actions:
 		"withdraw": `A comment alone does not perform it."`,
 		"drop":     `A comment alone does not perform it."`,
 	} {
-		if form := compact(t, TaskForm(p.c, p.r, action)); !strings.Contains(form, want) || strings.Contains(form, "A comment alone performs") {
+		if form := compact(t, TaskForm(p.c, p.r, action, Beside{})); !strings.Contains(form, want) || strings.Contains(form, "A comment alone performs") {
 			t.Errorf("%s: %s\nlacks %s", action, form, want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestFormOfManyTasks(t *testing.T) {
 			text += fmt.Sprintf("  a%d: {in: [open], role: all, to: done%s}\n", i, of)
 		}
 		p := started(t, parsed(t, text))
-		form := string(TaskForm(p.c, p.r, "a400"))
+		form := string(TaskForm(p.c, p.r, "a400", Beside{}))
 		if len(form) > 2000 || !strings.Contains(form, "a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and others.") {
 			t.Errorf("%s: %d bytes\n%s", what, len(form), form)
 		}

@@ -137,7 +137,7 @@ func TestTaskWords(t *testing.T) {
 	}
 	form := func(action, want string) {
 		t.Helper()
-		got := compact(t, TaskForm(p.c, p.r, action))
+		got := compact(t, TaskForm(p.c, p.r, action, Beside{}))
 		_, state, _ := strings.Cut(got, `"state":`)
 		state, _, _ = strings.Cut(state, `,"due":`)
 		_, got, _ = strings.Cut(got, `,"roles":`)

@@ -191,7 +191,7 @@ actions:
   work: {in: [a], allowed: everyone, dueIn: 600, offerTimeout: 120, to: z}
 `)
 	p.script("work.due", []timerStep{{"09:00 start", ""}, {"09:02 tick", ""}, {"09:10 tick", ""}})
-	form := compact(t, TaskForm(p.c, p.r, "work"))
+	form := compact(t, TaskForm(p.c, p.r, "work", Beside{}))
 	for _, want := range []string{
 		`"state":"offered"`, `"due":"2024-03-01T09:10:00Z"`, `"acceptBy":"2024-03-01T09:02:00Z"`,
 		`{"timer":"work.offer","time":"2024-03-01T09:02:00Z","text":"work was to be accepted by 2024-03-01T09:02:00Z"}`,

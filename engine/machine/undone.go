@@ -73,9 +73,9 @@ func (c *Case) Undone(name string) *Undone {
 
 // UndoneForm returns the complete form of something that has failed, indented JSON:
 // that of a task, with what went wrong.
-func UndoneForm(c *Case, u *Undone) []byte {
+func UndoneForm(c *Case, u *Undone, beside Beside) []byte {
 	b := append(make([]byte, 0, 1024), `{"do":"","comment":"","resolution":null,"xattrDict":{}`...)
-	b = appendOfCase(b, c)
+	b = appendOfCase(b, c, "", beside.Files)
 	b = appendString(b, `,"action":`, u.Action)
 	b = appendString(b, `,"title":`, u.Title)
 	b = appendString(b, `,"description":null,"choices":{"retry":`, u.Retry)

@@ -23,6 +23,7 @@ type Case struct {
 	Sandbox   bool   // nothing is done outside
 	Forecast  machine.Forecast
 	Written   []Written // by commands, the oldest first
+	Files     []string  // the names of its files
 }
 
 // Written is a message of a case that holds the end of what a command wrote.
@@ -50,6 +51,9 @@ func (c *Case) Text() []byte {
 	}
 	if r := m.Remark; r != nil {
 		rows = append(rows, []string{"Last remark", fmt.Sprintf("“%s” by %s, %s", machine.OneLine(r.Text), r.By, c.Zone.Minute(r.At))})
+	}
+	if len(c.Files) > 0 {
+		rows = append(rows, []string{"Files", machine.OneLine(strings.Join(c.Files, ", "))})
 	}
 	p.table(rows, "")
 	p.heading("Whom it waits for")
@@ -406,6 +410,7 @@ type caseStatusForm struct {
 	Created      *string        `json:"created"`
 	Why          string         `json:"why"`
 	Remark       *remarkForm    `json:"remark"`
+	Files        []string       `json:"files"`
 	WaitsFor     []waitForm     `json:"waitsFor"`
 	Optional     []waitForm     `json:"optional"`
 	Refused      []refusedForm  `json:"refused"`
@@ -481,7 +486,7 @@ func (c *Case) JSON() []byte {
 	m := c.Case
 	f := caseStatusForm{
 		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Shown()), Status: orNull(m.Status), Starter: cmp.Or(m.StartedBy, m.Starter),
-		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{}, Refused: []refusedForm{}, Written: []writtenForm{},
+		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{}, Refused: []refusedForm{}, Written: []writtenForm{}, Files: append([]string{}, c.Files...),
 		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
 		Then: string(c.Forecast.Then), Sandbox: c.Sandbox, IfNobodyActs: c.Outlook(),
 	}
