@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -70,6 +71,14 @@ func TestOriginOfADirectory(t *testing.T) {
 	w.form(out.Form).wants("origin", `"ldap uid=ann,dc=x"`)
 	_, err := admin.putParty(identity.User, "bob", `{"origin": "ldap uid=ANN,dc=x"}`)
 	w.refused(err, errs.Invalid, "/origin conflict")
+	out = admin.mustPutParty(identity.User, "eve", `{"origin": "ldap CN=Eve Lee , ou=People,  dc=x"}`)
+	w.form(out.Form).wants("origin", `"ldap cn=eve lee,ou=people,dc=x"`)
+	for _, said := range []string{"ldap cn=Eve Lee,ou=People,dc=x", "ldap CN=eve lee, OU=people, DC=X"} {
+		id, err := w.Accounts.LogInVouched(t.Context(), account.Vouched{Origin: said, Name: "eve"})
+		if by := w.Accounts.Principal(id); err != nil || by.Name != "eve" {
+			t.Errorf("%s: logged in as %q, %v", said, by.Name, err)
+		}
+	}
 	out = admin.mustPutParty(identity.User, "bob", `{"origin": "oidc https://login.example.org/Realm Id1"}`)
 	w.form(out.Form).wants("origin", `"oidc https://login.example.org/Realm Id1"`)
 }

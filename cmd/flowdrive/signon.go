@@ -199,7 +199,7 @@ func (s *signOn) Finish(ctx context.Context, code, nonce, verifier string) (iden
 func vouched(who *signon.Person, create bool, teams map[string]string) account.Vouched {
 	in := map[string]bool{}
 	for group, team := range teams {
-		in[team] = in[team] || slices.ContainsFunc(who.Groups, func(g string) bool { return strings.EqualFold(g, group) })
+		in[team] = in[team] || slices.ContainsFunc(who.Groups, func(g string) bool { return account.SameGroup(g, group) })
 	}
 	return account.Vouched{Origin: who.Origin, Name: who.Name, FullName: who.FullName, Email: who.Email, Create: create, Teams: in}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-ldap/ldap/v3"
+
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -76,7 +78,8 @@ func (e *Accounts) LogInVouched(ctx context.Context, v Vouched) (identity.ID, er
 
 // vouchedUser returns the user, as it is to be.
 func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, error) {
-	old := t.byOrigin(v.Origin)
+	origin := plainOrigin(v.Origin)
+	old := t.byOrigin(origin)
 	c := &Change{Old: old, Created: old == nil}
 	switch {
 	case old != nil && old.Disabled:
@@ -84,16 +87,16 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 	case old != nil:
 		c.Party = *old
 	case !v.Create:
-		return nil, errs.New(errs.LogIn, "There is no user here who is connected with your log-in. An administrator can connect one: \"origin\": %q in the file of the user in Admin/Users/.", v.Origin)
+		return nil, errs.New(errs.LogIn, "There is no user here who is connected with your log-in. An administrator can connect one: \"origin\": %q in the file of the user in Admin/Users/.", origin)
 	case mayBeCalled(identity.User, v.Name) != nil:
-		return nil, errs.New(errs.LogIn, "The directory calls you %q, which is not a valid name for a user here: %s. An administrator can connect a user of another name: \"origin\": %q in its file in Admin/Users/.", v.Name, identity.NameForm(identity.User), v.Origin)
+		return nil, errs.New(errs.LogIn, "The directory calls you %q, which is not a valid name for a user here: %s. An administrator can connect a user of another name: \"origin\": %q in its file in Admin/Users/.", v.Name, identity.NameForm(identity.User), origin)
 	case t.directory.ByName(identity.Name(v.Name)) != nil || identity.Fold(v.Name) == string(identity.Everyone):
-		return nil, errs.New(errs.LogIn, "The name %q is in use here by somebody for whom the directory does not vouch. If that is you, an administrator can connect you: \"origin\": %q in Admin/Users/%s.json.", v.Name, v.Origin, v.Name)
+		return nil, errs.New(errs.LogIn, "The name %q is in use here by somebody for whom the directory does not vouch. If that is you, an administrator can connect you: \"origin\": %q in Admin/Users/%s.json.", v.Name, origin, v.Name)
 	default:
 		if err := t.wasName(v.Name, 0); err != nil {
 			return nil, err
 		}
-		c.Party = store.Party{Party: identity.Party{ID: identity.ID(e.maker.Store.NextID()), Name: identity.Name(v.Name), Kind: identity.User}, Origin: v.Origin, Created: now}
+		c.Party = store.Party{Party: identity.Party{ID: identity.ID(e.maker.Store.NextID()), Name: identity.Name(v.Name), Kind: identity.User}, Origin: origin, Created: now}
 	}
 	if v.FullName != "" && len(v.FullName) <= 200 {
 		c.Party.FullName = plainLine(v.FullName)
@@ -137,23 +140,49 @@ func vouchedTeams(t *Table, v *Vouched, user identity.Name) []*Change {
 	return out
 }
 
-// byOrigin returns the user for whom that directory vouches, nil for none.
-func (t *Table) byOrigin(origin string) *store.Party {
+// byOrigin returns the user for whom that directory vouches, nil for none. Origins that were
+// stored before are not all written as log-ins have them.
+func (t *Table) byOrigin(origin string) (found *store.Party) {
+	if origin == "" {
+		return nil
+	}
+	plain := plainOrigin(origin)
 	for _, p := range t.byID {
-		if origin != "" && plainOrigin(p.Origin) == plainOrigin(origin) {
+		switch {
+		case p.Origin == plain:
 			return p
+		case p.Origin != "" && plainOrigin(p.Origin) == plain && (found == nil || p.ID < found.ID):
+			found = p
 		}
 	}
-	return nil
+	return found
 }
 
-// plainOrigin returns an origin as log-ins have it: directories do not tell upper from lower
-// case in a DN, and their answers are taken in lower case. An issuer and its subject stay.
+// originLDAP begins the origin of a user for whom an LDAP directory vouches: a DN follows.
+const originLDAP = "ldap "
+
+// plainOrigin returns an origin as it is stored, whichever way a person or a directory has
+// written its DN. An issuer and its subject stay.
 func plainOrigin(origin string) string {
-	if strings.HasPrefix(origin, "ldap ") {
-		return strings.ToLower(origin)
+	if dn, is := strings.CutPrefix(origin, originLDAP); is {
+		return originLDAP + plainDN(dn)
 	}
 	return origin
+}
+
+// plainDN returns a DN in one spelling: directories do not tell upper from lower case, nor
+// blanks around its parts (RFC 4514).
+func plainDN(text string) string {
+	if dn, err := ldap.ParseDN(text); err == nil {
+		text = dn.String()
+	}
+	return strings.ToLower(text)
+}
+
+// SameGroup reports whether a group that a directory has named is the one of the settings, by its
+// name or its DN.
+func SameGroup(said, group string) bool {
+	return strings.EqualFold(said, group) || strings.Contains(group, "=") && plainDN(said) == plainDN(group)
 }
 
 // VouchedBy returns the origin of the user, "" if no directory vouches for it.
@@ -177,7 +206,7 @@ func readOrigin(v document.Value, t *Table, p *store.Party) {
 	if !ok {
 		return
 	}
-	if text != "" && (len(text) > 1000 || text != plainLine(text) || !strings.HasPrefix(text, "oidc ") && !strings.HasPrefix(text, "ldap ")) {
+	if text != "" && (len(text) > 1000 || text != plainLine(text) || !strings.HasPrefix(text, "oidc ") && !strings.HasPrefix(text, originLDAP)) {
 		v.Fail(errs.CodeFormat, "is not \"oidc\" with issuer and subject, or \"ldap\" with the DN, a blank between them")
 		return
 	}
