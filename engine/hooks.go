@@ -91,7 +91,7 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 	if err != nil {
 		return nil, err
 	}
-	settings, err := hook.Read(body, name)
+	node, err := document.Parse(body, false)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +107,14 @@ func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, bo
 			return err
 		}
 		if err := e.CheckRequest(tx.Locks(), req, hook.Version(old), hook.Scope(old)); err != nil {
+			return err
+		}
+		was, err := settingsBefore(old)
+		if err != nil {
+			return err
+		}
+		settings, err := hook.Read(node, name, was)
+		if err != nil {
 			return err
 		}
 		out, err = e.writeHook(ctx, tx, req, old, &store.Hook{
@@ -160,11 +168,11 @@ func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h 
 	if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID}); err != nil {
 		return nil, err
 	}
-	action := audit.HookChange
-	if old == nil {
-		action = audit.HookAdd
+	action, detail, err := whatIsDone(old, h)
+	if err != nil {
+		return nil, err
 	}
-	if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, info.Name+"/"+h.Name, "")); err != nil {
+	if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, info.Name+"/"+h.Name, detail)); err != nil {
 		return nil, err
 	}
 	f, err := e.form(tx, info, h)
@@ -177,6 +185,30 @@ func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h 
 		out.Warnings = nil // the form that is answered has them
 	}
 	return out, e.Finish(tx, req, out)
+}
+
+// settingsBefore returns what a hook says before it is changed: that of a new one if it is nil.
+func settingsBefore(old *store.Hook) (hook.Settings, error) {
+	if old == nil {
+		return hook.New(), nil
+	}
+	return hook.SettingsOf(old)
+}
+
+// whatIsDone returns how the audit log has it that a hook is stored, in place of old or as a new one.
+func whatIsDone(old, h *store.Hook) (audit.Action, string, error) {
+	was, err := settingsBefore(old)
+	if err != nil {
+		return "", "", err
+	}
+	now, err := hook.SettingsOf(h)
+	if err != nil {
+		return "", "", err
+	}
+	if old == nil {
+		return audit.HookAdd, now.Changes(&was), nil
+	}
+	return audit.HookChange, now.Changes(&was), nil
 }
 
 // DeleteHook revokes a hook: its address is good for nothing at once. Errors:

@@ -109,7 +109,8 @@ func (g *Gateway) announce(ctx context.Context, key string, b *outbox.Bulletin, 
 func (g *Gateway) announcement(d *Destination, key string, b *outbox.Bulletin, h *hidden) (*outbox.HTTPCall, error) {
 	t := templates()[d.Template]
 	call, err := g.fillInCall(nil, &outbox.HTTPCall{
-		Method: t.method, URL: d.URL, URLSecret: d.URLSecret, Header: map[string]string{}, MediaType: "application/json", Body: b.Body, Secret: d.Secret,
+		Method: t.method, URL: d.URL, URLSecret: d.URLSecret, Header: map[string]string{}, MediaType: "application/json", Body: b.Body,
+		Secret: d.Secret, Unsigned: d.Template != StandardTemplate,
 	}, h)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestRecordings(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { recorded <- record(t, r) }))
 			defer s.Close()
 			d := destinationAt(name, s.URL)
-			g := newGateway(t, Config{Hosts: allow(t, at(s)), Destinations: []Destination{d}, Secrets: secretsOf(t, map[string]string{"token": "tk_0123"})})
+			g := newGateway(t, Config{Hosts: allow(t, at(s)), Destinations: []Destination{d}, Secrets: secretsOf(t, map[string]string{"token": "tk_0123", "default": "a key that the settings have"})})
 			if wrong := g.RefusesDestination(&d); len(wrong) > 0 {
 				t.Fatalf("%s: %+v", name, wrong)
 			}
@@ -110,7 +110,7 @@ func record(t *testing.T, r *http.Request) string {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\nHost: %s\n", r.Method, r.RequestURI, r.Host)
-	for _, header := range []string{"Authorization", "Content-Type", "Idempotency-Key", "Webhook-Id", "Webhook-Timestamp", "X-Gotify-Key"} {
+	for _, header := range []string{"Authorization", "Content-Type", "Idempotency-Key", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp", "X-Gotify-Key"} {
 		if value := r.Header.Get(header); value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", header, value)
 		}

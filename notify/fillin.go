@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"flowdrive/engine/outbox"
+	"flowdrive/internal/webhook"
 	"flowdrive/route"
 )
 
@@ -74,13 +75,14 @@ func (g *Gateway) fillInCall(by *outbox.Author, c *outbox.HTTPCall, h *hidden) (
 		}
 	}
 	if by != nil && c.Secret != "" {
-		if _, err := g.signer(by, c.Secret); err != nil {
+		if _, err := g.signer(by, c); err != nil {
 			return nil, err
 		}
 		if err := g.boundHost(c.Secret, out.URL); err != nil {
 			return nil, err
 		}
 	}
+	h.addKey(g.Secrets, g.signing(c)) // not sent, but a service that shares it can say it
 	return &out, nil
 }
 
@@ -152,6 +154,13 @@ func (h *hidden) add(text string) {
 	}
 	// Longer ones first: one may be a part of another.
 	slices.SortStableFunc(h.texts, func(a, b string) int { return len(b) - len(a) })
+}
+
+// addKey hides the secret of that name, which signs, also without what says that its key is in base64.
+func (h *hidden) addKey(s Secrets, name string) {
+	text, _ := s.Text(name)
+	h.add(text)
+	h.add(strings.TrimPrefix(strings.TrimSpace(text), webhook.KeyPrefix))
 }
 
 // addURL hides an address and its parts, except its host.

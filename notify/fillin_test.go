@@ -24,7 +24,7 @@ func TestSecretsFilledIn(t *testing.T) {
 		_, _ = io.WriteString(w, `{"no": "`+r.Header.Get("Authorization")+`", "at": "`+r.URL.RequestURI()+`"}`)
 	})
 	address := s.URL + "/services/T0000/B0000/XXXXXXXXXXXX?token=aaaabbbbcccc"
-	secrets, err := ParseSecrets(map[string]string{"slack": address, "api": "Bearer hunter2&hunter3"})
+	secrets, err := ParseSecrets(map[string]string{"slack": address, "api": "Bearer hunter2&hunter3", "sign": "open-sesame-open-sesame", "default": "whsec_b3Blbi1zZXNhbWUtMTIzNDU2Nzg5MA=="})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,14 @@ func TestSecretsFilledIn(t *testing.T) {
 	}
 	if call.URL != "" || len(call.Header) != 0 {
 		t.Errorf("the delivery was changed: %+v", call)
+	}
+	for _, signed := range []*outbox.HTTPCall{
+		{Method: http.MethodPost, URL: s.URL + "/open-sesame-open-sesame", Secret: "sign"},
+		{Method: http.MethodPost, URL: s.URL + "/b3Blbi1zZXNhbWUtMTIzNDU2Nzg5MA=="}, // by the default secret
+	} {
+		if out := deliver(t, g, &outbox.Delivery{HTTP: signed}); got.Header.Get("Webhook-Signature") == "" || !strings.Contains(out, `"/`+inPlace+`"`) {
+			t.Errorf("what signs is told: %s", out)
+		}
 	}
 	for name, call := range map[string]*outbox.HTTPCall{
 		"slak": {Method: http.MethodPost, URLSecret: "slak"},

@@ -139,7 +139,7 @@ func (g *Gateway) check(c *outbox.HTTPCall) (*url.URL, error) {
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, c.Method) {
 		return nil, final("%s: %q is not a method that may be used", place(u), c.Method)
 	}
-	if _, err := g.signer(nil, c.Secret); err != nil {
+	if _, err := g.signer(nil, c); err != nil {
 		return nil, final("%s: %v", place(u), err)
 	}
 	if !httpguts.ValidHeaderFieldValue(c.MediaType) {
@@ -175,7 +175,7 @@ func (g *Gateway) prepare(ctx context.Context, id string, c *outbox.HTTPCall, n 
 	r.Header.Set("Accept-Encoding", "identity")
 	r.Header.Set("User-Agent", "flowdrive/"+g.Version)
 	r.Header.Set("Idempotency-Key", id)
-	key, err := g.signer(nil, c.Secret)
+	key, err := g.signer(nil, c)
 	if err != nil {
 		return nil, err
 	}

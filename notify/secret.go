@@ -121,14 +121,22 @@ func (g *Gateway) RefusesSecret(by *outbox.Author, use route.ReachKind, name str
 	return fmt.Sprintf("the secret %q %s", name, wrong)
 }
 
-// signer returns the key that signs a request which names that secret, "" for none.
-// It is nil if nothing is to sign it.
-func (g *Gateway) signer(by *outbox.Author, name string) ([]byte, error) {
+// signing returns the name of the secret that signs a request, "" for none.
+func (g *Gateway) signing(c *outbox.HTTPCall) string {
+	if c.Unsigned || c.Secret != "" {
+		return c.Secret
+	}
+	if _, ok := g.Secrets.Text(defaultSecret); ok {
+		return defaultSecret
+	}
+	return ""
+}
+
+// signer returns the key that signs a request. It is nil if nothing is to sign it.
+func (g *Gateway) signer(by *outbox.Author, c *outbox.HTTPCall) ([]byte, error) {
+	name := g.signing(c)
 	if name == "" {
-		if _, ok := g.Secrets.Text(defaultSecret); !ok {
-			return nil, nil
-		}
-		name = defaultSecret
+		return nil, nil
 	}
 	if _, err := g.secret(by, route.ReachSecret, name); err != nil {
 		return nil, err

@@ -183,13 +183,16 @@ func (e Secrets) Of(v Verify) (secret, fault string) {
 	return secret, ""
 }
 
-// Read reads the document of the hook of that name. The error has every fault of it.
-func Read(body []byte, name string) (Settings, error) {
-	s := Settings{Verify: Verify{Scheme: webhook.None}, Headers: []string{}, Xattrs: XattrMap{}, Rate: defaultRate, Most: MaxBody}
-	node, err := document.Parse(body, false)
-	if err != nil {
-		return s, err
-	}
+// New returns what a hook says whose document is empty.
+func New() Settings {
+	return Settings{Verify: Verify{Scheme: webhook.None}, Headers: []string{}, Xattrs: XattrMap{}, Rate: defaultRate, Most: MaxBody}
+}
+
+// Read reads the document of the hook of that name. What is absent stays as in old, so that
+// nobody takes the verification off an address who changes something else of it; null is as
+// in a new hook. The error has every fault of it.
+func Read(node *document.Node, name string, old Settings) (Settings, error) {
+	s, fresh := old, New()
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	if !root.Is(document.Object) {
@@ -201,32 +204,69 @@ func Read(body []byte, name string) (Settings, error) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", name)
 		}
 	}
-	if v := root.Get("verify"); v.Given() {
+	if v := root.Get("verify"); v.Node != nil {
 		s.Verify = readVerify(v)
 	}
-	s.Headers = readHeaders(root.Get("headers"))
-	s.Xattrs = readXattrs(root.Get("xattrs"))
-	if v := root.Get("rate"); v.Given() {
+	if v := root.Get("headers"); v.Node != nil {
+		s.Headers = readHeaders(v)
+	}
+	if v := root.Get("xattrs"); v.Node != nil {
+		s.Xattrs = readXattrs(v)
+	}
+	if v := root.Get("rate"); v.Node != nil && !v.Given() {
+		s.Rate = fresh.Rate
+	} else if v.Given() {
 		text, _ := v.Str()
 		if _, ok := ParseRate(text); !ok {
 			v.Fail(errs.CodeFormat, `must be a number and second, minute, hour or day, such as "60/minute"`)
 		}
 		s.Rate = text
 	}
-	if v := root.Get("maxBytes"); v.Given() {
+	if v := root.Get("maxBytes"); v.Node != nil && !v.Given() {
+		s.Most = fresh.Most
+	} else if v.Given() {
 		s.Most, _ = v.Int(1, MaxBody)
 	}
-	if v := root.Get("deliver"); v.Given() {
-		if s.Deliver = readDeliver(v); len(s.Xattrs) > 0 {
-			root.Get("xattrs").Fail(errs.CodeConflict, "does not go with deliver, which starts no case")
-		}
+	if v := root.Get("deliver"); v.Node != nil && !v.Given() {
+		s.Deliver = nil
+	} else if v.Given() {
+		s.Deliver = readDeliver(v)
+	}
+	if s.Deliver != nil && len(s.Xattrs) > 0 {
+		root.Get("xattrs").Fail(errs.CodeConflict, "does not go with deliver, which starts no case; set one of them to null")
 	}
 	return s, faults.Err()
 }
 
+// Changes names the fields in which a hook differs from what it was, and how the verification
+// does, for the audit log.
+func (s *Settings) Changes(was *Settings) string {
+	var out []string
+	if was.Verify != s.Verify {
+		out = append(out, "verify "+was.Verify.short()+" → "+s.Verify.short())
+	}
+	for _, field := range []struct {
+		name string
+		same bool
+	}{
+		{"headers", slices.Equal(was.Headers, s.Headers)},
+		{"xattrs", slices.Equal(was.Xattrs, s.Xattrs)},
+		{"rate", was.Rate == s.Rate},
+		{"maxBytes", was.Most == s.Most},
+		{"deliver", was.Deliver == s.Deliver || was.Deliver != nil && s.Deliver != nil && *was.Deliver == *s.Deliver},
+	} {
+		if !field.same {
+			out = append(out, field.name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (v Verify) short() string { return strings.TrimSpace(string(v.Scheme) + " " + v.Secret) }
+
 func readVerify(v document.Value) Verify {
 	out := Verify{Scheme: webhook.None}
-	if !v.Is(document.Object) {
+	if !v.Given() || !v.Is(document.Object) {
 		return out
 	}
 	v.Only("scheme", "secret", "header")

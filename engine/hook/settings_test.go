@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
 
@@ -19,7 +20,7 @@ func TestSecretHeaders(t *testing.T) {
 			"/xattrs/a/header":     `{"xattrs": {"a": {"header": "` + name + `"}}}`,
 			"/deliver/case/header": `{"deliver": {"label": "Answer", "case": {"header": "` + name + `"}}}`,
 		} {
-			_, err := Read([]byte(body), "pay")
+			_, err := read(t, body, New())
 			if of, is := errors.AsType[*errs.Error](err); !is || !slices.ContainsFunc(of.Faults, func(f errs.Fault) bool { return f.Pointer == pointer && f.Code == errs.CodeRange }) {
 				t.Errorf("%s: %v", body, err)
 			}
@@ -29,9 +30,46 @@ func TestSecretHeaders(t *testing.T) {
 		`{"headers": ["X-Event"], "xattrs": {"a": {"header": "X-Kind"}}}`,
 		`{"verify": {"scheme": "hmac", "secret": "pay", "header": "Authorization"}}`,
 	} {
-		if _, err := Read([]byte(body), "pay"); err != nil {
+		if _, err := read(t, body, New()); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
+	}
+}
+
+func read(t *testing.T, body string, old Settings) (Settings, error) {
+	t.Helper()
+	node, err := document.ParseJSON([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Read(node, "pay", old)
+}
+
+// TestWhatIsAbsentStays: who changes one field of a hook does not take the verification off its
+// address (docs/contract/drive.md#replace-or-change).
+func TestWhatIsAbsentStays(t *testing.T) {
+	t.Parallel()
+	was, err := read(t, `{"verify": {"scheme": "github", "secret": "gh"}, "headers": ["X-Event"], "rate": "5/minute", "maxBytes": 1000, "deliver": {"label": "Answer", "case": {"query": "case"}}}`, New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ body, changes string }{
+		{`{}`, ""},
+		{`{"rate": "100/minute"}`, "rate"},
+		{`{"verify": null}`, "verify github gh → none"},
+		{`{"verify": {"scheme": "hmac", "secret": "k"}, "headers": null, "rate": null, "maxBytes": null, "deliver": null}`, "verify github gh → hmac k, headers, rate, maxBytes, deliver"},
+	} {
+		now, err := read(t, test.body, was)
+		if err != nil {
+			t.Errorf("%s: %v", test.body, err)
+		}
+		if got := now.Changes(&was); got != test.changes {
+			t.Errorf("%s changes %q, want %q", test.body, got, test.changes)
+		}
+	}
+	_, err = read(t, `{"xattrs": {"a": {"query": "a"}}}`, was)
+	if of, is := errors.AsType[*errs.Error](err); !is || len(of.Faults) != 1 || of.Faults[0].Pointer != "/xattrs" {
+		t.Errorf("xattrs beside the deliver that stays: %v", err)
 	}
 }
 

@@ -125,7 +125,8 @@ type HTTPCall struct {
 	Header    map[string]string `json:"header,omitempty"`
 	MediaType string            `json:"type,omitempty"` // of Body
 	Body      []byte            `json:"body,omitempty"`
-	Secret    string            `json:"secret,omitempty"` // name of the secret that it is signed with, "" for none
+	Secret    string            `json:"secret,omitempty"` // name of the secret that it is signed with, "" for the default one
+	Unsigned  bool              `json:"unsigned,omitempty"`
 
 	// Names of secrets, which whoever sends the request puts in: the address in
 	// place of URL, and further headers.

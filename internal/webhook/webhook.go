@@ -124,10 +124,13 @@ func (c Check) ID(in *Incoming) string {
 	return ""
 }
 
+// KeyPrefix begins a secret that has its key in base64.
+const KeyPrefix = "whsec_"
+
 // Key returns the key of a secret of Standard Webhooks: what follows whsec_ in
 // base64, or the text itself.
 func Key(secret string) ([]byte, error) {
-	encoded, ok := strings.CutPrefix(secret, "whsec_")
+	encoded, ok := strings.CutPrefix(secret, KeyPrefix)
 	if !ok {
 		return []byte(secret), nil
 	}
