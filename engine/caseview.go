@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/change"
@@ -29,6 +30,32 @@ type CaseView struct {
 // MaySetTimer reports whether the reader may set the limit of a timer of the case.
 func (v *CaseView) MaySetTimer(name string) bool {
 	return machine.MaySetTimer(v.Case, v.Route, name, v.actor, v.Starter)
+}
+
+// ETag returns the ETag of the case.
+func (v *CaseView) ETag() string { return caseETag(v.Case) }
+
+// MayEditXattr reports whether the reader may change the XATTR of that key.
+func (v *CaseView) MayEditXattr(key string) bool {
+	return machine.MayEditXattr(v.Case, v.Route, v.actor, v.Starter, key)
+}
+
+// MayChoosePlayers reports whether the reader may choose who plays the role; which parties
+// is another question.
+func (v *CaseView) MayChoosePlayers(role string) bool {
+	def := v.Route.Role(role)
+	return v.RouteAdmin || v.Starter && def != nil && len(def.Pick) > 0
+}
+
+// MayWriteLabels reports whether there are labels of the case that the reader may write, by
+// what the case has: a label that the engine, a step or a hook writes is refused all the same.
+func (v *CaseView) MayWriteLabels() bool {
+	if v.RouteAdmin || v.Starter || performsSome(v.Case, v.Route, v.actor) {
+		return true
+	}
+	return slices.ContainsFunc(v.Route.Messages, func(m route.Message) bool {
+		return m.Edit != nil && machine.PlaysAny(v.Case, m.Edit, v.actor)
+	})
 }
 
 // Ways returns what the reader may perform that may lead the case to another state.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/hook"
@@ -39,7 +40,7 @@ func (e labelRights) check(by identity.Principal, h *loadedCase, given *NewMessa
 		}
 		return refused(leftTo(h, declared.Edit))
 	}
-	if name == store.LabelInput || !access.IsStarter(by, h.core) && !performsSome(h, actor) {
+	if name == store.LabelInput || !access.IsStarter(by, h.core) && !performsSome(h.core, h.route.Compiled, actor) {
 		return errs.New(errs.NotAllowed, "You may not write the message %q of this case.", name)
 	}
 	if given.Hook != "" {
@@ -61,13 +62,8 @@ func leftTo(h *loadedCase, roles []string) string {
 }
 
 // performsSome reports whether the actor may perform an enabled action.
-func performsSome(h *loadedCase, actor machine.Actor) bool {
-	for i := range h.core.Enabled {
-		if machine.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
-			return true
-		}
-	}
-	return false
+func performsSome(c *machine.Case, r *route.Route, actor machine.Actor) bool {
+	return slices.ContainsFunc(c.Enabled, func(en machine.Enabled) bool { return machine.MayPerform(c, r, en.Action, actor) })
 }
 
 // writer says what writes the message of that label, so that people do not: what a case

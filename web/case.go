@@ -39,6 +39,10 @@ type caseView struct {
 	Commands    []anchor
 	Ask         *caseAsk
 	Attach      *asking
+	Edit        *asking
+	EditFields  string // address of the form that changes the fields, "": the reader may not
+	EditPeople  string // likewise
+	WriteLabel  string // likewise, that writes a message
 	AttachAt    string // address of the form that attaches a file, "": nothing is attached any more
 	Watch       string // what the form is called that has the reader watch the route, or no longer; "": the reader does not see it
 	Notes       []note
@@ -157,6 +161,7 @@ func drawCase(x *visit) error {
 		return err
 	}
 	x.caseDrawing().commandsOf(v, d)
+	x.caseDrawing().editsOf(v, d)
 	x.caseDrawing().todoOf(v, d)
 	x.caseDrawing().needsOf(v, d)
 	x.caseDrawing().voteOf(v, d)

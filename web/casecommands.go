@@ -93,7 +93,7 @@ func isCaseCommand(do string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(caseEdits(), func(e caseEdit) bool { return e.do == do })
 }
 
 // caseForms are the forms of a case: those of its tasks, and of the case itself.
@@ -103,6 +103,9 @@ func caseForms() map[string]form {
 		if do != "several" {
 			out[do] = ofThisCase(f)
 		}
+	}
+	for _, e := range caseEdits() {
+		out[e.do] = e.form
 	}
 	for _, c := range caseCommands() {
 		out[c.do] = func(x *visit, v url.Values) (*act, error) {

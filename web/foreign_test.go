@@ -37,7 +37,7 @@ func (g *rig) furnishPrivate(tb testing.TB) private {
 func (p private) addresses() []string {
 	return []string{
 		"/", "/login", "/login/oidc", "/login/oidc?next=/documents/bob", "/login/oidc/callback?code=x&state=y", "/logout", "/tasks", "/tasks?q=" + zebra, "/tasks?open=" + p.id + ".finish", "/tasks?route=hidden", "/tasks?context=bob", "/tasks/accepted", "/tasks/warnings", "/tasks/escalated", "/tasks/done", "/tasks/team/core",
-		"/cases", "/cases?q=" + zebra, "/cases?route=hidden", "/cases?context=bob", "/cases?role=bob", "/cases?archived=1", "/cases/" + p.id, "/cases/" + p.id + "?log=decisions", "/cases/" + p.id + "?do=title", "/cases/" + p.id + "?open=finish",
+		"/cases", "/cases?q=" + zebra, "/cases?route=hidden", "/cases?context=bob", "/cases?role=bob", "/cases?archived=1", "/cases/" + p.id, "/cases/" + p.id + "?log=decisions", "/cases/" + p.id + "?do=title", "/cases/" + p.id + "?do=fields", "/cases/" + p.id + "?do=people", "/cases/" + p.id + "?do=label", "/cases/" + p.id + "?open=finish",
 		"/routes", "/routes?q=" + zebra, "/routes/new", "/routes/new?from=hidden", "/routes/hidden", "/routes/hidden/edit", "/routes/hidden/board", "/routes/hidden/board?do=move&case=" + p.id, "/routes/bug/board?do=move&case=" + p.id, "/routes/hidden/cases", "/routes/hidden/schedule",
 		"/routes/hidden/versions", "/routes/hidden/versions/1", "/routes/hidden/access", "/routes/hidden/report", "/routes/hidden/report.csv?figure=begun&week=2012-W45", "/routes/hidden/start",
 		"/schedule", "/schedule?q=" + zebra, "/schedule?route=hidden", "/schedule?context=bob", "/schedule/new", "/schedule/new?route=hidden", "/schedule/" + p.entry, "/schedule/" + p.entry + "/edit", "/schedule/" + p.entry + "?do=pause",

@@ -37,6 +37,9 @@ func commandFields() map[string]string {
 	for _, c := range caseCommands() {
 		out[c.do] = c.field
 	}
+	for _, e := range caseEdits() {
+		out[e.do] = e.fields
+	}
 	out["timer"], out["attach"], out["watch"], out["unwatch"] = "timer limit", inputField+" "+inputNameField, "", ""
 	return out
 }

@@ -57,7 +57,7 @@ func (g *rig) furnishHostile(tb testing.TB) hostileThings {
 // addresses are the pages that show what is hostile.
 func (h hostileThings) addresses() []string {
 	return []string{
-		"/tasks", "/tasks?open=" + h.id + ".finish", "/tasks?open=" + h.id + ".finish&do=delegate", "/tasks/done", "/cases", "/cases/" + h.id, "/cases/" + h.id + "?open=note", "/cases/" + h.id + "?do=title",
+		"/tasks", "/tasks?open=" + h.id + ".finish", "/tasks?open=" + h.id + ".finish&do=delegate", "/tasks/done", "/cases", "/cases/" + h.id, "/cases/" + h.id + "?open=note", "/cases/" + h.id + "?do=title", "/cases/" + h.id + "?do=fields", "/cases/" + h.id + "?do=people",
 		"/routes", "/routes/hostile", "/routes/hostile/edit", "/routes/hostile/board", "/routes/hostile/board?do=move&case=" + h.id, "/routes/hostile/versions", "/routes/hostile/versions?from=1&to=2", "/routes/hostile/versions/1",
 		"/routes/hostile/access", "/routes/hostile/report", "/routes/hostile/start", "/schedule", "/schedule/" + h.entry, "/schedule/" + h.entry + "/edit", "/schedule/" + h.entry + "?do=delete",
 		"/documents/core", "/documents/core/" + url.PathEscape(h.file), "/documents/core/.history", "/documents/core?do=rename&name=" + url.QueryEscape(h.file), "/attachments",

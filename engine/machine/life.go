@@ -232,22 +232,25 @@ func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
 	return value, ok && value.Finite()
 }
 
-// MayEdit returns the key of the first XATTR that the actor may not change to what
-// it is in the dictionary, "" if all changes are allowed. If the XATTR is declared
+// MayEditXattr reports whether the actor may change the XATTR of that key. If it is declared
 // with edit, those roles may change it, else the starter. Administrators of the
 // route may change all (docs/contract/drive.md#rights-table). The starter gives a draft
 // all that a start can give.
-func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
+func MayEditXattr(c *Case, r *route.Route, actor Actor, starter bool, key string) bool {
 	if actor.RouteAdmin || starter && c.IsDraft() {
-		return ""
+		return true
 	}
-	may := func(key string) bool {
-		x := r.Xattr(key)
-		if x == nil || x.Edit == nil {
-			return starter
-		}
-		return PlaysAny(c, x.Edit, actor)
+	x := r.Xattr(key)
+	if x == nil || x.Edit == nil {
+		return starter
 	}
+	return PlaysAny(c, x.Edit, actor)
+}
+
+// MayEdit returns the key of the first XATTR that the actor may not change to what
+// it is in the dictionary, "" if all changes are allowed.
+func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
+	may := func(key string) bool { return MayEditXattr(c, r, actor, starter, key) }
 	for _, x := range to {
 		if old, had := c.Xattrs.Get(x.Key); (!had || old != x.Value) && !may(x.Key) {
 			return x.Key
