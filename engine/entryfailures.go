@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
+	"flowdrive/internal/document"
 	"flowdrive/store"
 )
 
@@ -20,9 +21,10 @@ type likeBefore struct {
 const lastFired = 20
 
 // toldBefore returns the earlier case of the same schedule entry of whose failure people
-// were told less than a day ago, if that is this failure again and is not mended: a job
-// that runs every minute would send a mail a minute. What is overdue is the same if those who
-// would be told of it now were told of that. It returns nil for none.
+// were told, if that is this failure again and is not mended, however long ago that was: a
+// job that runs every minute would send a mail a minute, and a nightly one a mail each night
+// beside the daily one. What is overdue is the same if those who would be told of it now were
+// told of that. It returns nil for none.
 func (t *notifier) toldBefore(n *named, people []notice.Person) (*likeBefore, error) {
 	row := &t.change.row
 	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
@@ -38,9 +40,6 @@ func (t *notifier) toldBefore(n *named, people []notice.Person) (*likeBefore, er
 		like = &likeBefore{Case: other, Since: before.Since}
 	}
 	if like.Case == row.ID {
-		return nil, nil
-	}
-	if t.change.after.Modified.Sub(like.Since) >= toldAgainAfter {
 		return nil, nil
 	}
 	first, err := t.troubleOf(like.Case, n.name)
@@ -119,6 +118,29 @@ func (l *likeBefore) again(now time.Time) time.Time {
 		due = due.Add(toldAgainAfter)
 	}
 	return due
+}
+
+// joins counts another case with what people were told of instead: the next mail about that
+// says how many there are.
+func (t *notifier) joins(like *likeBefore, name string) error {
+	rows, err := t.tx.Troubles().OfCase(like.Case)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if rows[i].Name != name {
+			continue
+		}
+		first, err := readTrouble(&rows[i])
+		if err != nil {
+			return err
+		}
+		first.Alike++
+		first.LastAlike = t.change.row.ID
+		rows[i].Data = document.Line(first)
+		return t.tx.Write().Troubles().Update(&rows[i])
+	}
+	return nil
 }
 
 // stillLike reports whether what people were told of instead is still wrong. like may be

@@ -47,7 +47,40 @@ func TestCasesOfAnEntryFailAlike(t *testing.T) {
 		line, _, _ = strings.Cut(line, ": Import")
 		second = append(second, line)
 	}
-	same(t, "in the second day", second, []string{"10 12:00 35 things are still wrong: Still failed", "10 15:00 Still failed", "10 15:35 Failed"})
+	same(t, "in the second day", second, []string{"10 12:00 35 things are still wrong: Still failed", "10 15:00 Still failed"})
+}
+
+// TestNightlyJobFailsAlike: a job that fails each night is told at once of the first night
+// alone. The daily mail of that says in how many cases it has happened.
+func TestNightlyJobFailsAlike(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	w.as("admin").mustPutRoute("import", routeUnreadable)
+	w.as("ann").mustPutEntry("", `{"type": "crontab", "spec": "20 3 * * *", "route": "import", "title": "Import"}`)
+	const what = "The route is at fault"
+	w.advance(4 * 24 * time.Hour)
+	want := []string{
+		"10 03:20 Failed: Import: " + what,
+		"11 03:00 Still failed: Import: " + what, // the second night follows
+		"12 03:00 Still failed: Import (2 cases): " + what,
+		"13 03:00 Still failed: Import (3 cases): " + what,
+	}
+	var got []string
+	for _, line := range w.sentTo("ann@example.org") {
+		line, _, _ = strings.Cut(line, ": jq")
+		got = append(got, line)
+	}
+	same(t, "four nights", got, want)
+	same(t, "in each case", len(w.caseIDs()), 4)
+	w.as("dora").mustDo(slices.Min(w.caseIDs()), "run", "abort")
+	w.advance(24 * time.Hour)
+	var after []string
+	for _, line := range w.sentTo("ann@example.org")[len(want):] {
+		line, _, _ = strings.Cut(line, ": Import")
+		after = append(after, line)
+	}
+	same(t, "the first is given up", after, []string{"13 12:34 Given up", "14 03:00 3 things are still wrong: Still failed"})
 }
 
 // TestCasesOfAnEntryAreOverdueAlike: that the same task of the cases of an entry is not done in

@@ -32,10 +32,14 @@ type trouble struct {
 	Told    []identity.ID `json:"told"` // who is told when it is mended
 	Skips   bool          `json:"skips,omitempty"`
 	Like    *likeBefore   `json:"like,omitempty"` // it was not told of, since an earlier one was
-	Usual   *usualTime    `json:"usual,omitempty"`
-	Gone    bool          `json:"gone,omitempty"`  // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
-	Quiet   bool          `json:"quiet,omitempty"` // a hook refuses again, and nobody was told of that so far
-	Seen    bool          `json:"seen,omitempty"`  // it was there after people were told of it
+	// Alike counts the later cases of the same schedule entry that have failed in the same
+	// way, and LastAlike is the newest of them: people are told of them with this one.
+	Alike     int        `json:"alike,omitempty"`
+	LastAlike int64      `json:"lastAlike,omitempty"`
+	Usual     *usualTime `json:"usual,omitempty"`
+	Gone      bool       `json:"gone,omitempty"`  // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
+	Quiet     bool       `json:"quiet,omitempty"` // a hook refuses again, and nobody was told of that so far
+	Seen      bool       `json:"seen,omitempty"`  // it was there after people were told of it
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`
@@ -68,7 +72,7 @@ func againAt(now time.Time) time.Time { return now.Add(toldAgainAfter).Truncate(
 func (t *trouble) notice(kind notice.Kind, now time.Time) *notice.Notice {
 	return &notice.Notice{
 		Kind: kind, Time: now,
-		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Once: t.Gone},
+		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Once: t.Gone, Alike: t.Alike, LastAlike: t.LastAlike},
 	}
 }
 
@@ -159,6 +163,11 @@ func (t *notifier) beginTrouble(n named) error {
 		}
 		t.endsAgain(&n, people)
 		return nil
+	}
+	if n.Like != nil {
+		if err := t.joins(n.Like, n.name); err != nil {
+			return err
+		}
 	}
 	told := t.about(&n.trouble, n.What.Kind(), now)
 	told.People = people

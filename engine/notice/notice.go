@@ -159,6 +159,10 @@ type Trouble struct {
 	// Others are the other cases of the same schedule entry that are failed still, of
 	// KindMended: people were told of the first alone.
 	Others []int64
+	// Alike is how many later cases of the same schedule entry have failed in the same way,
+	// and LastAlike the newest of them: people are told of them with this one.
+	Alike     int
+	LastAlike int64
 	// Later is the later case of the same schedule entry that went well, of EndLater, and
 	// LaterEnd how that has ended if that is told with it: "Done".
 	Later    int64

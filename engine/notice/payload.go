@@ -127,12 +127,13 @@ type TroubleData struct {
 	How   string `json:"how,omitempty"`   // how it is over
 	Last  bool   `json:"last,omitempty"`  // the schedule entry has no other instant
 
+	Alike  int     `json:"alike,omitempty"`  // how many later cases of the schedule entry have it as well
 	Others []int64 `json:"others,omitempty"` // the other cases of the schedule entry that are failed still
 }
 
 // data returns what services are told of something that is wrong, or was.
 func (t *Trouble) data(ended bool, service *Person) TroubleData {
-	d := TroubleData{Text: service.text(t.Text), Since: stamp(t.Since), Ended: ended, Last: t.Ended, Others: t.Others}
+	d := TroubleData{Text: service.text(t.Text), Since: stamp(t.Since), Ended: ended, Last: t.Ended, Alike: t.Alike, Others: t.Others}
 	if ended {
 		d.How = cmp.Or(string(t.Over), "mended")
 	}

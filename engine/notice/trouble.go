@@ -53,6 +53,9 @@ func (n *Notice) troubleSentence() string {
 	default:
 		title = n.Case.Title
 	}
+	if t.Again && t.Alike > 0 {
+		title = fmt.Sprintf("%s (%d cases)", title, t.Alike+1)
+	}
 	if n.Kind == KindMended {
 		return t.over(title)
 	}
@@ -169,6 +172,14 @@ func (t *Trouble) others() string {
 	return fmt.Sprintf("Other cases of its schedule entry are still failed: %s. With the command line: flowdrive resume %s", strings.Join(ids, ", "), strings.Join(ids, " "))
 }
 
+// alike says that later cases of the schedule entry have failed in the same way.
+func (t *Trouble) alike() string {
+	if t.Alike == 1 {
+		return fmt.Sprintf("It has happened in a later case of its schedule entry as well: %d. You are told of it with this one.", t.LastAlike)
+	}
+	return fmt.Sprintf("It has happened in %d later cases of its schedule entry as well, and last in case %d. You are told of them with this one.", t.Alike, t.LastAlike)
+}
+
 // ending says in a sentence how it is over.
 func (t *Trouble) ending() string {
 	by := byWhom(t.By)
@@ -240,6 +251,9 @@ func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	n.leadTo(l, c)
 	if n.Kind != KindMended {
 		n.open(l, p)
+	}
+	if n.Kind != KindMended && t.Alike > 0 {
+		l.Closing = append(l.Closing, t.alike())
 	}
 	if len(t.Others) > 0 {
 		l.Closing = append(l.Closing, t.others())
