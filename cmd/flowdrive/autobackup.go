@@ -220,7 +220,7 @@ func earlierThere(c backup.Config) error {
 	if err != nil {
 		return fmt.Errorf("read where the last backup was made: %w", err)
 	}
-	if last.To != c.To || last.Data != c.Data {
+	if !backup.SameFolder(last.To, c.To) || !backup.SameFolder(last.Data, c.Data) {
 		return nil
 	}
 	for _, host := range []string{c.Host, last.Host} {

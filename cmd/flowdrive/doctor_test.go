@@ -197,4 +197,18 @@ func TestDoctorMissesEarlierBackups(t *testing.T) {
 	if _, err := d.backups(t.Context()); err == nil || !strings.Contains(err.Error(), "has none of the backups that were made there, the last one at 2026-11-01T03:00:00Z: mount its disk") {
 		t.Errorf("after they have vanished: %v", err)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Dir(to), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, spelled := range []string{to + "/", filepath.Join(link, "abk"), filepath.Dir(to) + "/./x/../abk"} {
+		d := &doctor{settings: &settings{data: data + "/", backup: backupSettings{to: spelled}}, now: d.now}
+		if _, err := d.backups(t.Context()); err == nil || !strings.Contains(err.Error(), "mount its disk") {
+			t.Errorf("spelled %s: %v", spelled, err)
+		}
+	}
+	d.settings.backup.to = filepath.Join(t.TempDir(), "abk")
+	if _, err := d.backups(t.Context()); err == nil || !strings.Contains(err.Error(), "there is none in ") {
+		t.Errorf("another folder: %v", err)
+	}
 }

@@ -170,6 +170,17 @@ func realPath(path string) (string, error) {
 	return found, err
 }
 
+// SameFolder reports whether two paths lead to the same folder, however they are spelled. Neither
+// needs to be there.
+func SameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	realA, errA := realPath(a)
+	realB, errB := realPath(b)
+	return errA == nil && errB == nil && realA == realB
+}
+
 // lockBackups keeps others from making a backup in the folder. A crash frees it.
 func lockBackups(folder string) (unlock func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(folder, lockName), os.O_RDWR|os.O_CREATE, 0o600)
