@@ -138,6 +138,9 @@ func storeUser(x *visit, v url.Values) (*act, error) {
 		return nil, err
 	}
 	m := []member{always("fullName", v.Get("fullName")), always("email", v.Get("email")), {"admin", flagOf(v, "admin")}, text("password", v.Get("password"))}
+	if v.Get("do") == "user-add" { // the drive refuses one without
+		m[len(m)-1] = always("password", v.Get("password"))
+	}
 	if v.Get("do") == "user" {
 		m = append(m, member{"disabled", flagOf(v, "disabled")})
 	}
@@ -146,7 +149,7 @@ func storeUser(x *visit, v url.Values) (*act, error) {
 	}
 	q := put(adminPath+"Users/"+url.PathEscape(name)+".json", m, "password")
 	q.Header = creating(v.Get("do"))
-	if v.Get("password") == "" {
+	if v.Get("password") == "" && v.Get("do") == "user" {
 		q.Shown = nil
 	}
 	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said(name + " is stored.")}, nil

@@ -63,7 +63,13 @@ func (x *visit) asks(a asking, f form) *asking {
 		v.Set(h.Name, h.Value)
 	}
 	for _, one := range slices.Concat(a.Fields, a.More) {
+		if one.Kind == "password" && x.sentTo(a.Do) { // the curl lines say that there is one
+			v.Set(one.Name, x.sent.Get(one.Name))
+		}
 		x.fillAsked(a.Do, one)
+		if one.Kind == "password" {
+			continue
+		}
 		if one.Kind != "check" || one.Value == "true" {
 			v.Set(one.Name, one.Value)
 		}
@@ -73,10 +79,26 @@ func (x *visit) asks(a asking, f form) *asking {
 			v.Set(h.Name, h.Value)
 		}
 	}
-	if done, err := f(x, v); err == nil && done != nil {
-		a.Curl = x.curlLines(done.requests)
-	}
+	a.Curl = x.curlOf(f, v, slices.Concat(a.Fields, a.More))
 	return &a
+}
+
+// curlOf returns the curl lines of what a form asks. As long as something is missing that it
+// needs, they have the name of that field in capital letters in its place.
+func (x *visit) curlOf(f form, v url.Values, fields []*field) string {
+	done, err := f(x, v)
+	if err != nil {
+		for _, one := range fields {
+			if one.Needed && strings.TrimSpace(v.Get(one.Name)) == "" {
+				v.Set(one.Name, strings.ToUpper(one.Name))
+			}
+		}
+		done, err = f(x, v)
+	}
+	if err != nil || done == nil {
+		return ""
+	}
+	return x.curlLines(done.requests)
 }
 
 // Unfolded reports whether a field that is folded has something to show.

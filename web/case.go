@@ -45,6 +45,7 @@ type caseView struct {
 	WriteLabel  string // likewise, that writes a message
 	AttachAt    string // address of the form that attaches a file, "": nothing is attached any more
 	Watch       string // what the form is called that has the reader watch the route, or no longer; "": the reader does not see it
+	WatchCurl   string
 	Notes       []note
 	Failures    []failureNote
 	Forecast    *forecastView
@@ -172,7 +173,9 @@ func drawCase(x *visit) error {
 	if err := x.caseDrawing().filesOf(v, d); err != nil {
 		return err
 	}
-	x.caseDrawing().watchOf(v, c)
+	if err := x.caseDrawing().watchOf(v, c); err != nil {
+		return err
+	}
 	x.caseDrawing().timersOf(v, d)
 	if err := x.foreseeCase(v, d); err != nil {
 		return err

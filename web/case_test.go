@@ -135,9 +135,9 @@ func TestWatchFromCase(t *testing.T) {
 	g.must(t, "ann", 200, "PUT", "/dav/Account/me.json", `{"watch": ["bug"]}`)
 	b := g.browse(t, "ann")
 	for _, test := range []struct{ do, button, stored string }{
-		{"watch", "Watched", `"watch": ["bug", "expense"]`},
-		{"watch", "Watched", `"watch": ["bug", "expense"]`},
-		{"unwatch", "Watch", `"watch": ["bug"]`},
+		{"watch", "Watch this route no longer", `"watch": ["bug", "expense"]`},
+		{"watch", "Watch this route no longer", `"watch": ["bug", "expense"]`},
+		{"unwatch", "Watch this route", `"watch": ["bug"]`},
 	} {
 		if got := b.post(t, "/cases/17", "do", test.do); got.status != 303 {
 			t.Errorf("%s: got %d %s", test.do, got.status, textOf(got.body, "main"))

@@ -78,14 +78,20 @@ func (x caseDrawing) filesOf(v *caseView, d *engine.CaseDetail) error {
 }
 
 // watchOf adds whether the reader watches the route of the case, if the reader sees it.
-func (x caseDrawing) watchOf(v *caseView, c *machine.Case) {
+func (x caseDrawing) watchOf(v *caseView, c *machine.Case) error {
 	if !slices.Contains(x.Queries.RouteNames(x.by), c.RouteName) {
-		return
+		return nil
 	}
 	v.Watch = "watch"
 	if watches(x.Queries.Watched(x.by), c.RouteName) {
 		v.Watch = "unwatch"
 	}
+	a, err := watchRoute(x.visit, c.RouteName, v.Watch == "watch")
+	if err != nil {
+		return err
+	}
+	v.WatchCurl = x.curlLines(a.requests)
+	return nil
 }
 
 func watches(watched []string, route string) bool {

@@ -177,8 +177,18 @@ func (x editorDrawing) drawEditor(v *editorView, h head, store form) error {
 			v.Refused.Detail = plural(n, "fault") + ": nothing was stored. They are listed beside the text."
 		}
 	}
+	if v.New && a == nil && checked != nil { // it has no name yet
+		sent.Set("name", "NAME")
+		if a, err = store(x.visit, sent); err != nil && asProblem(err) == nil {
+			return err
+		}
+	}
 	if a != nil {
-		v.Curl = x.curlLines(shownFile(a.requests, v.File))
+		file := v.File
+		if v.New {
+			file = strings.TrimSpace(sent.Get("name")) + ".yaml"
+		}
+		v.Curl = x.curlLines(shownFile(a.requests, file))
 	}
 	h.Script = "editor.js"
 	return x.draw("editor.html", h, v)

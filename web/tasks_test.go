@@ -248,6 +248,50 @@ func TestCurlLines(t *testing.T) {
 	}
 }
 
+// TestCurlLineOfEveryForm: a form that lacks a name yet has a curl line with the field in its
+// place, and one that is shown as it stands has what was typed. Secrets are in none.
+func TestCurlLineOfEveryForm(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	for _, test := range []struct {
+		user, path string
+		fields     []string
+		want       []string
+	}{
+		{"ann", "/mount", nil, []string{"-X PUT \\\n  ", "/dav/Account/AppPasswords/LABEL.json", "/dav/Account/CalendarLinks/LABEL.json"}},
+		{"ann", "/mount", []string{"do", "device", "label", "my laptop", "scope", "read"}, []string{`-d '{"scope": "read"}'`, "/dav/Account/AppPasswords/my%20laptop.json"}},
+		{"ann", "/mount", []string{"do", "calendar", "label", "phone"}, []string{"/dav/Account/CalendarLinks/phone.json"}},
+		{"ann", "/routes/new", nil, []string{"-T NAME.yaml", "/dav/Workflow/Routes/NAME.yaml"}},
+		{"ann", "/routes/new", []string{"do", "store", "name", "mine", "source", "a: b"}, []string{"-T mine.yaml", "/dav/Workflow/Routes/mine.yaml"}},
+		{"ann", "/schedule/new", nil, []string{"If-None-Match: *", "/dav/Workflow/Schedule/article.json"}},
+		{"admin", "/admin/users?do=user-add", nil, []string{`"password": "…"`, "/dav/Admin/Users/NAME.json"}},
+		{"admin", "/admin/users", []string{"do", "user-add", "name", "eve", "password", "a secret that is long"}, []string{`"password": "…"`, "/dav/Admin/Users/eve.json"}},
+		{"ann", "/account", []string{"do", "password", "oldPassword", "a secret", "password", "a secret that is long", "again", "a secret that is long"}, []string{`-d '{"oldPassword": "…", "password": "…"}'`}},
+		{"ann", "/cases/17", nil, []string{`-d '{"watch": ["expense"]}'`, "/dav/Account/me.json"}},
+	} {
+		b := g.browse(t, test.user)
+		got := ""
+		if test.fields == nil {
+			got = b.get(t, test.path).body
+		} else {
+			got = b.post(t, test.path, append(test.fields, "show", "1")...).body
+		}
+		lines := ""
+		for _, m := range curlText.FindAllStringSubmatch(got, -1) {
+			lines += html.UnescapeString(m[1]) + "\n"
+		}
+		for _, want := range test.want {
+			if !strings.Contains(lines, want) {
+				t.Errorf("%s %v: no %s in\n%s", test.path, test.fields, want, lines)
+			}
+		}
+		if strings.Contains(got, "a secret") {
+			t.Errorf("%s %v: the page has a secret", test.path, test.fields)
+		}
+	}
+}
+
 // TestManyTasksOfOneCase: a row offers the first of a case's tasks, and where the others are.
 func TestManyTasksOfOneCase(t *testing.T) {
 	t.Parallel()
