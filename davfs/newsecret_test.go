@@ -1,6 +1,8 @@
 package davfs
 
 import (
+	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,6 +63,34 @@ func TestNewSecretOnAMount(t *testing.T) {
 		}
 		if got := read("eva", davfs2); strings.Contains(got, tt.secret) {
 			t.Errorf("%s: what a script has made again is shown as the one before: %s", tt.path, got)
+		}
+	}
+}
+
+// TestScopeThatLeadsNowhere: an app password for a folder of the workflow is refused if it would
+// open nothing.
+func TestScopeThatLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	d, _ := clockDrive(t)
+	d.ask(t, "sam PUT /dav/Workflow/Routes/own.yaml", "> @route")
+	for i, c := range []struct{ scope, fault string }{
+		{"Workflow", ""},
+		{"Workflow/Cases", ""},
+		{"/dav/Workflow/Worklist/Offered/", ""},
+		{"Workflow/Routes/own", ""},
+		{"Workflow/cases", `is written \"Cases\"`},
+		{"Workflow/Worklist/offered", `is written \"Offered\"`},
+		{"Workflow/Case", "there is no folder Workflow/Case that you can see"},
+		{"Workflow/Routes/lease", "there is no folder Workflow/Routes/lease that you can see"},
+		{"Workflow/README.txt", "Workflow/README.txt is not a folder"},
+	} {
+		rec := d.ask(t, fmt.Sprintf("sam PUT /dav/Account/AppPasswords/p%d.json", i), fmt.Sprintf(`> {"scope": %q}`, c.scope))
+		want := http.StatusCreated
+		if c.fault != "" {
+			want = http.StatusUnprocessableEntity
+		}
+		if rec.Code != want || !strings.Contains(rec.Body.String(), c.fault) {
+			t.Errorf("%s: %d %s", c.scope, rec.Code, rec.Body)
 		}
 	}
 }

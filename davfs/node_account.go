@@ -154,6 +154,9 @@ func (n secretFile) putRules() putRules {
 }
 
 func (n secretFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	if err := n.scopeThere(ctx, in.data); err != nil {
+		return nil, err
+	}
 	return n.secrets.engine.Accounts.PutSecret(ctx, req, n.secrets.kind, n.label, in.data)
 }
 
