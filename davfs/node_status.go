@@ -22,7 +22,7 @@ type statusFolder struct{ fixedFolder }
 func newStatusFolder(s *scope) node {
 	return statusFolder{fixedFolder{s, statusRoot, func(s *scope) []place {
 		var places []place
-		for _, name := range []string{engine.StatusOverview, engine.StatusWeek, engine.StatusLate} {
+		for _, name := range []string{engine.StatusOverview, engine.StatusWeek, engine.StatusLate, engine.StatusRefused} {
 			load := func(ctx context.Context) (*engine.StatusFile, error) { return s.engine.Status.Page(ctx, s.by, name) }
 			places = append(places,
 				place{name + textExt, func(s *scope) node { return statusFile{s, false, load} }, true},

@@ -47,7 +47,8 @@ Routes/     What can happen: the definitions. Drop any other file into
             has the cases by state; to move one moves it on.
 Schedule/   What starts when. Save a file to schedule a case, delete it to end that.
 Status/     What comes next, and why it has not come: overview.txt, week.txt,
-            late.txt, and a file for each case and schedule entry.
+            late.txt, refused.txt (what was refused to you), and a file for each
+            case and schedule entry.
 Archive/    Cases some time after their end, by year and month.
 Calendar/   What is to come for you, for your calendar program.
 Schemas/    What may stand in each kind of document, for editors.
@@ -70,8 +71,9 @@ saved, and why it was refused, for a day, even if your program said nothing. It
 is in the folder in which you saved or deleted, in the one to which you moved
 something, and for a board in the folder of its route. For what cannot be saved
 beside Workflow it is there, in the top folder, as for what has a name that
-Documents cannot have or a place where you may only read. For other refusals in
-the folders of Documents the hidden folder .history has that.
+Documents cannot have or a place where you may only read. Status/refused.txt
+lists all of that. For other refusals in the folders of Documents the hidden
+folder .history has what you saved.
 
 .history in Schedule, Routes, Cases and the folders of Documents has what was
 overwritten or deleted in the last 30 days. Copy a file back from it.

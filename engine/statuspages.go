@@ -21,6 +21,7 @@ const (
 	StatusOverview = "overview"
 	StatusWeek     = "week"
 	StatusLate     = "late"
+	StatusRefused  = "refused"
 )
 
 // Bounds of the pages, so that they take no longer the more there is.
@@ -38,6 +39,7 @@ func (e *Status) Page(ctx context.Context, by identity.Principal, name string) (
 		StatusOverview: func() (statusPage, error) { return look.overview(ctx) },
 		StatusWeek:     func() (statusPage, error) { return look.week(ctx) },
 		StatusLate:     func() (statusPage, error) { return look.late(ctx) },
+		StatusRefused:  func() (statusPage, error) { return look.refused(ctx) },
 	}
 	write := pages[name]
 	if write == nil {

@@ -60,6 +60,10 @@ type ScratchReader interface {
 	// without Content.
 	In(author identity.ID, folders ...string) ([]Scratch, error)
 
+	// Notes returns why things were refused, and what else the author was told: the files
+	// of the kind Rejected with the extension .txt, the newest first, without Content.
+	Notes(author identity.ID, limit int) ([]Scratch, error)
+
 	Bytes(author identity.ID) (int64, error)         // with 4 KiB for each row
 	Oldest(author identity.ID) (id int64, err error) // the one that was changed first, 0 for none
 	NextExpiry() (time.Time, error)                  // the earliest, zero for none

@@ -246,6 +246,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"status#overview", "/dav/Workflow/Status/overview.json", "", ""},
 			{"status#week", "/dav/Workflow/Status/week.json", "", ""},
 			{"status#late", "/dav/Workflow/Status/late.json", "", ""},
+			{"status#refused", "/dav/Workflow/Status/refused.json", "", ""},
 			{"status#entry", "/dav/Workflow/Status/schedule/" + f.entry + ".json", "", ""},
 			{"status#case", "/dav/Workflow/Status/cases/" + f.id + ".json", "", ""},
 			{"status#case", "/dav/Workflow/Status/cases/" + f.past + ".json", "", ""},

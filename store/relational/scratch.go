@@ -37,6 +37,8 @@ var (
 	selectScratch   = `SELECT ` + scratchTable.list("") + ` FROM scratch WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 	selectScratchIn = `SELECT ` + scratchTable.list("", "content") + ` FROM scratch
 		WHERE author_id = ?1 AND folder IN (SELECT CAST(value AS TEXT) FROM json_each(?2)) ORDER BY author_id, folder, folded`
+	selectNotes = `SELECT ` + scratchTable.list("", "content") + ` FROM scratch
+		WHERE author_id = ?1 AND kind = 'rejected' AND folded LIKE '%.txt' ORDER BY modified DESC, id DESC LIMIT ?2`
 )
 
 const (
@@ -73,6 +75,12 @@ func (r scratchReader) In(author identity.ID, folders ...string) (all []store.Sc
 	}
 	err = scratchTable.add(r.c, &all, selectScratchIn, int64(author), array(folded))
 	return all, Failure("read scratch files", err)
+}
+
+// Notes returns why things were refused, the newest first, without Content.
+func (r scratchReader) Notes(author identity.ID, limit int) (all []store.Scratch, err error) {
+	err = scratchTable.add(r.c, &all, selectNotes, int64(author), limit)
+	return all, Failure("read why things were refused", err)
 }
 
 // Bytes returns how much of the scratch area the author uses.

@@ -1,0 +1,21 @@
+package davfs
+
+import "testing"
+
+// TestRefusedInOnePlace: who does not know where to look finds in one file what was refused
+// to them, and nobody else's.
+func TestRefusedInOnePlace(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		curl GET Status/refused.txt | | 200 | .*\n\nNothing.
+		davfs2 PUT Schedule/w.json | {"route":"tip","type":"often"} | 422
+		+60
+		davfs2 MKCOL Schedule/Invoices | | 403
+		davfs2 GET Status/refused.txt | | 200 | .*12:01 UTC   /dav/Workflow/Schedule/Invoices\n  Folders of your own.*\n  All of it is in /dav/Workflow/Schedule/Rejected/20261120T120100Z Invoices.txt\n\n.*12:00 UTC   /dav/Workflow/Schedule/w.json\n  1:23 /type: .*\n  What was sent is in /dav/Workflow/Schedule/Rejected/20261120T120000Z w.json\n.*
+		davfs2 PUT Schedule/w.json | {"route":"tip","type":"cron","hour":22} | 201
+		davfs2 PUT Schedule/w.json | '' | 204
+		davfs2 GET Status/refused.txt | | 200 | .*/dav/Workflow/Schedule/w.json\n  /dav/Workflow/Schedule/w.json was saved without any text on [^\n]*\n  All of it is in /dav/Workflow/Schedule/Rejected/w.json is empty.txt\n.*
+		davfs2:ann GET Status/refused.txt | | 200 | .*Nothing.
+		davfs2 PUT Status/refused.txt | x | 403
+	`)
+}
