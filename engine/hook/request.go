@@ -76,8 +76,7 @@ type Received struct {
 	Body     []byte
 	ID       string // the sender's, "" if it gives none
 
-	parsed bool // the content, if it is JSON, into tree
-	tree   any
+	values map[string]any // by path, that are taken from the content, if it is JSON; nil: not read yet
 }
 
 // Answer returns what the sender is told of an outcome.

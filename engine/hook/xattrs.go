@@ -13,6 +13,10 @@ import (
 	"flowdrive/internal/label"
 )
 
+// mostPlaced is up to how many bytes of a body it is said where it is not JSON: its values are
+// made for that.
+const mostPlaced = 64 << 10
+
 // mostXattrs bounds the XATTRs that a hook takes from requests, beside its headers.
 const mostXattrs = 50
 
@@ -145,62 +149,60 @@ func (r *Received) value(at Named) (v label.Value, ok bool) {
 }
 
 // Readable returns errs.NotParseable if the request says that it has JSON, XATTRs or the case
-// are taken from that, and it is not JSON, as what was cut short. Its sender would take it
-// for delivered otherwise.
+// are taken from that, and it is not JSON, as what was cut short; or if a parameter that is
+// taken stands twice. Its sender would take it for delivered otherwise.
 func (r *Received) Readable() error {
+	for _, name := range r.Settings.parameters() {
+		if name != "" && len(r.In.Query[name]) > 1 {
+			return errs.New(errs.NotParseable, "The parameter %q stands twice in the address; give it once.", name)
+		}
+	}
 	content, mediaType := r.Content()
 	kind, _, err := mime.ParseMediaType(mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
-	if !isJSON || !r.Settings.takesJSON() || json.Valid(content) {
+	if !isJSON || len(r.Settings.jsonPaths()) == 0 || json.Valid(content) {
 		return nil
 	}
-	if _, err := document.ParseJSON(content); err != nil {
-		return err
+	if len(content) <= mostPlaced {
+		if _, err := document.ParseJSON(content); err != nil {
+			return err
+		}
 	}
 	return errs.New(errs.NotParseable, "The body is not JSON.")
 }
 
-// takesJSON reports whether something is taken from the JSON of requests.
-func (s *Settings) takesJSON() bool {
+// parameters returns those of the query from which something is taken.
+func (s *Settings) parameters() (names []string) {
 	if s.Deliver != nil {
-		return s.Deliver.Case.JSON != ""
+		return []string{s.Deliver.Case.Query} // "" if it names the case in another way
 	}
-	return slices.ContainsFunc(s.Xattrs, func(x Xattr) bool { return x.JSON != "" })
+	for _, x := range s.Xattrs {
+		names = append(names, x.Query)
+	}
+	return names
 }
 
-// inJSON returns the value to which a path leads, /data/case or data.case; nil if it leads
-// to nothing.
+// jsonPaths returns the paths of what is taken from the JSON of requests.
+func (s *Settings) jsonPaths() (paths []string) {
+	if s.Deliver != nil {
+		if s.Deliver.Case.JSON != "" {
+			paths = append(paths, s.Deliver.Case.JSON)
+		}
+		return paths
+	}
+	for _, x := range s.Xattrs {
+		if x.JSON != "" {
+			paths = append(paths, x.JSON)
+		}
+	}
+	return paths
+}
+
+// inJSON returns the value to which a path leads; nil if it leads to nothing.
 func (r *Received) inJSON(path string) any {
-	if !r.parsed {
+	if r.values == nil {
 		content, _ := r.Content()
-		d := json.NewDecoder(bytes.NewReader(content))
-		d.UseNumber()
-		if d.Decode(&r.tree) != nil {
-			r.tree = nil
-		}
-		r.parsed = true
+		r.values = pick(content, r.Settings.jsonPaths())
 	}
-	at := r.tree
-	separator := "."
-	if strings.HasPrefix(path, "/") {
-		path, separator = path[1:], "/"
-	}
-	for key := range strings.SplitSeq(path, separator) {
-		if separator == "/" {
-			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
-		}
-		switch container := at.(type) {
-		case map[string]any:
-			at = container[key]
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(container) {
-				return nil
-			}
-			at = container[i]
-		default:
-			return nil
-		}
-	}
-	return at
+	return r.values[path]
 }

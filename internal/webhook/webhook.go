@@ -62,18 +62,37 @@ type Check struct {
 // it now. Else the error says what is missing or wrong, as the sender may know it.
 // Signatures are compared in constant time.
 func (c Check) Verify(in *Incoming) error {
+	for _, name := range c.headers() {
+		if len(in.Header[textproto.CanonicalMIMEHeaderKey(name)]) > 1 {
+			return fmt.Errorf("the header %s is there twice", name) // another reader may take the other one
+		}
+	}
 	switch c.Scheme {
 	case Standard:
 		return c.standard(in)
-	case GitHub:
-		return c.hexadecimal(in, "X-Hub-Signature-256")
+	case GitHub, HMAC:
+		return c.hexadecimal(in, c.headers()...)
 	case Stripe:
 		return c.stripe(in)
+	case None:
+	}
+	return nil
+}
+
+// headers returns those by which a request is verified.
+func (c Check) headers() []string {
+	switch c.Scheme {
+	case Standard:
+		return []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}
+	case GitHub:
+		return []string{"X-Hub-Signature-256"}
+	case Stripe:
+		return []string{stripeHeader}
 	case HMAC:
 		if c.Header != "" {
-			return c.hexadecimal(in, c.Header)
+			return []string{c.Header}
 		}
-		return c.hexadecimal(in, "X-Signature", "X-Signature-256", "X-Hub-Signature-256")
+		return []string{"X-Signature", "X-Signature-256", "X-Hub-Signature-256"}
 	case None:
 	}
 	return nil

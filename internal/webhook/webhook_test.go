@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,6 +73,15 @@ func TestSignaturesOfOthers(t *testing.T) {
 		wrong.Secret += "x"
 		if err := wrong.Verify(r.incoming(r.body, now)); err == nil {
 			t.Errorf("%s: another secret is taken", name)
+		}
+		for _, header := range r.check.headers() {
+			for _, place := range []int{0, 1} { // the one that matches first, or the other one
+				twice := r.incoming(r.body, now)
+				twice.Header[header] = slices.Insert(slices.Clone(twice.Header[header]), place, "x")
+				if err := r.check.Verify(twice); err == nil || !strings.Contains(err.Error(), "twice") {
+					t.Errorf("%s: %s is there twice: %v", name, header, err)
+				}
+			}
 		}
 		timed := r.check.Scheme == Standard || r.check.Scheme == Stripe
 		for _, off := range []time.Duration{-Tolerance - time.Second, Tolerance + time.Second} {
