@@ -99,6 +99,7 @@ func (s *Server) servePages(x *exchange, r *http.Request) error {
 	if err := s.withinRate(x); err != nil {
 		return err
 	}
+	x.copyOf = plainETags(r.Header)
 	s.compressedPages.ServeHTTP(x, r)
 	return nil
 }

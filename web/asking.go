@@ -79,13 +79,13 @@ func (x *visit) asks(a asking, f form) *asking {
 			v.Set(h.Name, h.Value)
 		}
 	}
-	a.Curl = x.curlOf(f, v, slices.Concat(a.Fields, a.More))
+	a.Curl = curlOf(x, f, v, slices.Concat(a.Fields, a.More))
 	return &a
 }
 
 // curlOf returns the curl lines of what a form asks. As long as something is missing that it
 // needs, they have the name of that field in capital letters in its place.
-func (x *visit) curlOf(f form, v url.Values, fields []*field) string {
+func curlOf(x *visit, f form, v url.Values, fields []*field) string {
 	done, err := f(x, v)
 	if err != nil {
 		for _, one := range fields {

@@ -108,7 +108,13 @@ func drawBoard(x *visit) error {
 		}
 	}
 	at := boardFolder(r.Name)
-	return x.draw("board.html", head{Title: "Board: " + v.Title, Nav: "routes", Path: at, JSON: at + "/", Script: "board.js"}, v)
+	shown := make([]int64, 0, v.Cards)
+	for _, l := range v.Lanes {
+		for i := range l.Cards {
+			shown = append(shown, l.Cards[i].ID)
+		}
+	}
+	return x.draw("board.html", head{Title: "Board: " + v.Title, Nav: "routes", Path: at, JSON: at + "/", Script: "board.js", Cases: shown}, v)
 }
 
 // boardFolder returns the path of a board on the drive.

@@ -17,7 +17,7 @@ import (
 
 func casePages() []page {
 	return []page{{
-		pattern: "/cases", query: []string{"route", "state", "status", "role", "context", "parent", "q", "sort", "after", "archived"}, draw: drawCases,
+		pattern: "/cases", query: []string{"route", "state", "status", "role", "context", "parent", "q", "sort", "after", "archived", "changed"}, draw: drawCases,
 	}, casePage()}
 }
 

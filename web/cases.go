@@ -98,7 +98,11 @@ func drawCases(x *visit) error {
 	if at < 0 {
 		path = "/dav/Workflow/Archive"
 	}
-	return x.draw("cases.html", head{Title: "Cases", Nav: "cases", Path: path, JSON: path + "/.contents"}, v)
+	shown := make([]int64, len(v.Rows))
+	for i := range v.Rows {
+		shown[i] = v.Rows[i].ID
+	}
+	return x.draw("cases.html", head{Title: "Cases", Nav: "cases", Path: path, JSON: path + "/.contents", Cases: shown}, v)
 }
 
 // casesQuery reads the filters of the address. at is the tab, -1 for the archive.

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"html"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -125,5 +126,87 @@ func TestCaseFilters(t *testing.T) {
 				t.Errorf("%s has %s", test.at, not)
 			}
 		}
+	}
+}
+
+// TestChangedCases: a list that has none of the cases that have changed is not sent again.
+func TestChangedCases(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	for _, test := range []struct {
+		path   string
+		status int
+	}{
+		{"/cases?part=list&changed=17", 200},
+		{"/cases?part=list&changed=4711", 204},
+		{"/cases?part=list&changed=4711,17", 200},
+		{"/cases?route=bug&part=list&changed=17", 204},
+		{"/tasks?part=list&changed=17", 200},
+		{"/tasks?part=list&changed=4711", 204},
+		{"/tasks/accepted?part=list&changed=17", 204},
+		{"/routes/bug/board?part=board&changed=18", 200},
+		{"/routes/bug/board?part=board&changed=17", 204},
+		{"/cases?changed=17", 400},
+		{"/cases?part=list&changed=", 400},
+		{"/cases?part=list&changed=x", 400},
+		{"/cases?part=list&changed=-1", 400},
+		{"/cases?part=list&changed=" + strings.Repeat("1,", 100) + "1", 400},
+		{"/schedule?part=list&changed=17", 400},
+	} {
+		got := b.get(t, test.path)
+		if got.status != test.status || got.status == 204 && got.body != "" || strings.Contains(got.body, "changed=") {
+			t.Errorf("%s: got %d, want %d: %s", test.path, got.status, test.status, got.body)
+		}
+	}
+}
+
+// TestUnchangedPages: a page or part without a form that acts once is not sent again as long as
+// it is the same; one with such a form is, with a key of its own, and is kept nowhere.
+func TestUnchangedPages(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	again := func(path, etag string) *answer {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", g.http.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(&http.Cookie{Name: "fd", Value: b.token})
+		r.Header.Set("If-None-Match", etag)
+		return send(t, b.client, r)
+	}
+	for _, path := range []string{"/cases", "/cases?part=list", "/cases/17?part=log", "/cases/17?part=timers", "/schedule", "/documents/ann", "/docs/"} {
+		first := b.get(t, path)
+		etag := first.header.Get("ETag")
+		if !strings.HasPrefix(etag, `W/"`) || first.header.Get("Cache-Control") != "private, no-cache" || first.header.Get("Vary") == "" {
+			t.Errorf("%s: %q %q", path, etag, first.header.Get("Cache-Control"))
+		}
+		got := again(path, etag)
+		if got.status != 304 || got.body != "" || got.header.Get("ETag") != etag || got.header.Get("Content-Security-Policy") != policy {
+			t.Errorf("%s: got %d %v", path, got.status, got.header)
+		}
+	}
+	etag := b.get(t, "/cases/17?part=log").header.Get("ETag")
+	g.must(t, "ann", 204, "PUT", "/dav/Workflow/Cases/17.json", `{"comment": "Another line"}`)
+	if got := again("/cases/17?part=log", etag); got.status != 200 || !strings.Contains(got.body, "Another line") {
+		t.Errorf("after a change: got %d %s", got.status, got.body)
+	}
+	for _, path := range []string{"/routes/bug/start", "/cases/17?part=todo"} {
+		if got := again(path, "*"); got.status != 200 || got.header.Get("ETag") != "" {
+			t.Errorf("%s, which has a form: got %d %q", path, got.status, got.header.Get("ETag"))
+		}
+	}
+	if got := again("/cases/999999", "*"); got.status != 404 || got.header.Get("ETag") != "" {
+		t.Errorf("what is not there: got %d %q", got.status, got.header.Get("ETag"))
+	}
+	if got := b.post(t, "/cases/17", "do", "watch"); got.status != 303 {
+		t.Fatalf("watch: %d", got.status)
+	}
+	whole := b.get(t, "/cases") // with a notice, once
+	if got := again("/cases", whole.header.Get("ETag")); got.status != 200 {
+		t.Errorf("the page after that with a notice: got %d", got.status)
 	}
 }

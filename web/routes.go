@@ -25,7 +25,7 @@ func routePages() []page {
 		{pattern: "/routes/new", query: []string{"name", "from"}, draw: drawNewRoute, forms: map[string]form{"store": storeNewRoute}, fields: map[string]string{"store": "name source match migrate?"}},
 		{pattern: "/routes/{name}", query: []string{"do"}, draw: drawRoute, forms: map[string]form{"delete": deleteRoute, "scenario": storeScenario}, fields: map[string]string{"delete": "force? sure", "scenario": "text file"}},
 		{pattern: "/routes/{name}/edit", draw: drawEditRoute, forms: map[string]form{"store": storeRoute}, fields: map[string]string{"store": "source match migrate?"}},
-		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case"}, draw: drawBoard, forms: map[string]form{"move": moveCard}, fields: map[string]string{"move": "case from way to comment"}},
+		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case", "changed"}, draw: drawBoard, forms: map[string]form{"move": moveCard}, fields: map[string]string{"move": "case from way to comment"}},
 		{pattern: "/routes/{name}/cases", draw: listOfRoute("/cases")},
 		{pattern: "/routes/{name}/schedule", draw: listOfRoute("/schedule")},
 		{pattern: "/routes/{name}/versions", query: []string{"from", "to"}, draw: drawRouteVersions},

@@ -26,7 +26,7 @@ func taskPages() []page {
 			pattern += "/" + strings.ToLower(string(list))
 		}
 		out = append(out, page{
-			pattern: pattern, query: []string{"route", "role", "context", "q", "sort", "after", "open", "do"},
+			pattern: pattern, query: []string{"route", "role", "context", "q", "sort", "after", "open", "do", "changed"},
 			draw:  func(x *visit) error { return drawTasks(x, list) },
 			forms: taskForms(), fields: taskFields(),
 		})
@@ -126,7 +126,7 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	if err != nil {
 		return err
 	}
-	v := &tasksView{List: list, Query: x.query.Get("q"), Action: x.r.URL.RequestURI(), Key: x.Key()}
+	v := &tasksView{List: list, Query: x.query.Get("q"), Action: x.with(), Key: x.Key()}
 	rows := x.taskDrawing().filterTasks(cases, list)
 	x.taskDrawing().tabTasks(v, cases)
 	x.taskDrawing().chooseTasks(v, cases, order)
@@ -155,7 +155,10 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	}) {
 		v.Lost = x.taskDrawing().lost()
 	}
-	h := head{Title: "Tasks", Nav: "tasks", Path: "/dav/Workflow/Worklist/" + string(list), JSON: "/dav/Workflow/Worklist/" + string(list) + "/.contents"}
+	h := head{Title: "Tasks", Nav: "tasks", Path: "/dav/Workflow/Worklist/" + string(list), JSON: "/dav/Workflow/Worklist/" + string(list) + "/.contents", Cases: make([]int64, len(shown))}
+	for i := range shown {
+		h.Cases[i] = shown[i].ID
+	}
 	return x.draw("tasks.html", h, v)
 }
 

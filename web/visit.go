@@ -31,6 +31,7 @@ type visit struct {
 	sent    url.Values // what a form has sent that is drawn again; nil: nothing was
 	refused *refusal   // why; nil: it is shown as it would be sent
 	status  int        // of the answer, 0 for 200
+	changed *string    // the cases that the reader of a list says have changed; nil: it is drawn in any case
 }
 
 func (p *pages) newVisit(w http.ResponseWriter, r *http.Request) *visit {
@@ -101,8 +102,9 @@ type head struct {
 	Text   string // what it is stored as, escaped; "" or as JSON: nothing else
 	Script string // a file of assets that this page has beside app.js, "" for none
 	Narrow bool
-	Bare   bool // without the frame
-	Secret bool // it shows something that nobody is to keep
+	Bare   bool    // without the frame
+	Secret bool    // it shows something that nobody is to keep
+	Cases  []int64 // that the list of the page has; nil: it has no list of cases
 }
 
 // drawing is what a template gets.
@@ -149,6 +151,9 @@ func (x *visit) draw(file string, h head, data any) error {
 			return absent()
 		}
 	}
+	if same, err := (caching{x}).unchanged(h); err != nil || same {
+		return err
+	}
 	d := &drawing{Head: h, Page: data, X: x}
 	if !wantsPart {
 		if d.Frame, err = x.frame(h); err != nil {
@@ -165,13 +170,22 @@ func (x *visit) draw(file string, h head, data any) error {
 	x.headers("private, no-cache")
 	header := x.w.Header()
 	secret := h.Secret || d.Frame != nil && d.Frame.Notice != nil && d.Frame.Notice.Secret != ""
-	if wantsPart || secret || x.r.Method == http.MethodPost {
+	once := bytes.Contains(body.Bytes(), []byte(` name="key" `))
+	if secret || wantsPart && once || x.r.Method == http.MethodPost {
 		header.Set("Cache-Control", "no-store")
 	}
 	if h.JSON != "" && !wantsPart {
 		header.Add("Link", fmt.Sprintf(`<%s>; rel="alternate"; type="application/json"`, h.JSON))
 	}
+	if !secret && !once && x.r.Method != http.MethodPost && x.status == 0 {
+		return caching{x}.writeIfNew(body.Bytes())
+	}
 	return x.write(body.Bytes())
+}
+
+// timing says how long the server has worked.
+func (x *visit) timing() string {
+	return "total;dur=" + strconv.FormatFloat(x.elapsed().Seconds()*1000, 'f', 2, 64)
 }
 
 // write answers with HTML.
@@ -179,7 +193,7 @@ func (x *visit) write(body []byte) error {
 	header := x.w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	header.Set("Server-Timing", "total;dur="+strconv.FormatFloat(x.elapsed().Seconds()*1000, 'f', 2, 64))
+	header.Set("Server-Timing", x.timing())
 	status := x.status
 	if status == 0 {
 		status = http.StatusOK

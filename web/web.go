@@ -215,6 +215,10 @@ func (p *pages) serve(x *visit, g page) error {
 	if err := p.admit(x, g); err != nil {
 		return err
 	}
+	if x.query.Has("changed") { // what is drawn does not lead on with it
+		x.changed = new(x.query.Get("changed"))
+		x.query.Del("changed")
+	}
 	switch x.r.Method {
 	case http.MethodGet, http.MethodHead:
 		return g.draw(x)

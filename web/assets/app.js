@@ -382,15 +382,29 @@
 			say(added + ' new');
 		}
 	};
+	// Of regions that list cases: which cases the events since the last drawing were about;
+	// null if they were about something else, too.
+	const about = new Map();
+	const note = (r, event) => {
+		if (!('cases' in r.dataset)) return;
+		const of = /^\/dav\/Workflow\/Cases\/(\d+)[./]/.exec(event.href || '');
+		if (!about.has(r.id)) about.set(r.id, new Set());
+		if (event.reset || !of) about.set(r.id, null);
+		else if (about.get(r.id)) about.get(r.id).add(of[1]);
+	};
 	const refresh = async (r) => {
 		const at = new URL(location.href);
 		at.searchParams.set('part', r.id);
+		const ids = about.get(r.id);
+		about.delete(r.id);
+		// If the list shows none of them, the server says whether it is to show one now.
+		if (ids && ids.size <= 100 && ![...ids].some((id) => r.querySelector('#c' + id + ', #t' + id))) at.searchParams.set('changed', [...ids].join(','));
 		// The open row of a list stays open.
 		if (r.id !== 'list') for (const name of ['open', 'do']) at.searchParams.delete(name);
 		r.setAttribute('aria-busy', 'true');
 		try {
 			const answer = await fetch(at, { credentials: 'same-origin' });
-			if (!answer.ok) return;
+			if (!answer.ok || answer.status === 204) return;
 			const holder = document.createElement('template');
 			holder.innerHTML = await answer.text();
 			const fresh = holder.content.firstElementChild;
@@ -423,7 +437,7 @@
 		if (event.state === 'ended') { ended(); return; }
 		if (event.state) { live(event.state === 'open'); return; }
 		for (const r of regions()) {
-			if (event.reset || r.dataset.live.split(' ').some((p) => event.href.startsWith(p))) plan(r);
+			if (event.reset || r.dataset.live.split(' ').some((p) => event.href.startsWith(p))) { note(r, event); plan(r); }
 		}
 	};
 	document.addEventListener('visibilitychange', () => { if (!document.hidden && missed) { missed = false; got({ reset: true }); } });
