@@ -2,7 +2,6 @@ package davfs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,16 +119,9 @@ var errBraked = errors.New("davfs: too many open cases were deleted within a min
 
 // running reports whether the case can still be canceled. What is not there is not.
 func (n caseFile) running(ctx context.Context) (bool, error) {
-	r, err := n.load(ctx)
+	_, state, err := n.life(ctx)
 	if errs.Is(err, errs.NotFound) {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	var brief caseBrief
-	if err := json.Unmarshal(r.Form, &brief); err != nil {
-		return false, errs.Wrap("read the form of case "+r.Name, err)
-	}
-	return !brief.State.Ended(), nil
+	return err == nil && !state.Ended(), err
 }

@@ -349,11 +349,12 @@ func (d *drive) remove(x *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := d.startedBy(x, n)
+	started, canceled := d.startedBy(x, n), d.cancels(x, n)
 	if err := target.remove(x.r.Context(), req, x.query); err != nil {
 		return nil, err
 	}
 	d.noteGoesOn(x, started)
+	d.noteCanceled(x, canceled)
 	if source != nil {
 		x.overlays.recentlyDeleted.add(x.userPath(), source, int64(len(source)))
 	}

@@ -124,6 +124,19 @@ func (n caseFile) load(ctx context.Context) (*engine.Resource, error) {
 	return n.engine.Cases.Case(ctx, n.by, n.name.ref)
 }
 
+// life returns the case and where it is in its life.
+func (n caseFile) life(ctx context.Context) (*engine.Resource, machine.Life, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	var brief caseBrief
+	if err := json.Unmarshal(r.Form, &brief); err != nil {
+		return nil, "", errs.Wrap("read the form of case "+r.Name, err)
+	}
+	return r, brief.State, nil
+}
+
 func (n caseFile) stem() string { return n.name.stem }
 
 func (n caseFile) folderOf(ctx context.Context, stem, ext string) (folder, error) {
@@ -194,15 +207,8 @@ type caseBrief struct {
 }
 
 func (n caseFolder) load(ctx context.Context) (*engine.Resource, caseBrief, error) {
-	var brief caseBrief
-	r, err := n.engine.Cases.Case(ctx, n.by, engine.Ref{CaseID: n.id})
-	if err != nil {
-		return nil, brief, err
-	}
-	if err := json.Unmarshal(r.Form, &brief); err != nil {
-		return nil, brief, errs.Wrap("read the form of case "+r.Name, err)
-	}
-	return r, brief, nil
+	r, state, err := caseFile{n.scope, naming{ref: engine.Ref{CaseID: n.id}, identity: true}}.life(ctx)
+	return r, caseBrief{state}, err
 }
 
 func (n caseFolder) stat(ctx context.Context) (*info, error) {

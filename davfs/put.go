@@ -273,6 +273,9 @@ func (p *putRequest) headers() (err error) {
 	if p.condition, err = p.clientCondition(p.r.Context(), p.at, p.target, p.condition); err != nil {
 		return err
 	}
+	if err := p.overlookUnlisted(); err != nil {
+		return err
+	}
 	if p.key, err = p.idempotencyKey(); err != nil {
 		return err
 	}
@@ -404,6 +407,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.noteAnother(before, out)
 	p.noteWaiting(out)
 	p.noteWarned(ctx, out)
+	p.endCanceled(ctx)
 	return a, nil
 }
 

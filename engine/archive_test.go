@@ -293,6 +293,7 @@ func TestReopenFromArchive(t *testing.T) {
 	sam.mustArchive(id)
 	same(t, "archived", sam.archived(0), fmt.Sprint(id))
 	name := fmt.Sprint(id, ".json")
+	w.clock.Set(w.clock.Now().Add(engine.UndoCancel))
 	w.refused(try(sam.putCase(name, `{"state": "active"}`)).err, errs.NotAllowed)
 	if _, err := admin.putCase(name, `{"state": "active", "title": "Again"}`); err != nil {
 		t.Fatal(err)

@@ -330,6 +330,7 @@ func TestCancel(t *testing.T) {
 			w.refused(err, errs.CaseNotOpen)
 			_, err = sam.putLabel(out.CaseID, "Note", "x")
 			w.refused(err, errs.CaseNotOpen)
+			w.clock.Set(w.clock.Now().Add(engine.UndoCancel))
 			_, err = sam.putCase(out.Name+".json", `{"state": "active"}`)
 			w.refused(err, errs.NotAllowed)
 			if err := sam.deleteCase(out.Name + ".json"); err != nil {

@@ -23,6 +23,7 @@ type CaseView struct {
 	RouteAdmin bool           // the reader administers the route
 	Starter    bool           // the reader has started it
 	Archived   store.Month    // in which it has ended, 0: it is not archived
+	MayReopen  bool           // it is canceled, and the reader may reopen it
 
 	actor machine.Actor
 }
@@ -102,6 +103,7 @@ func (l *lister) view(row *store.Case) (*CaseView, error) {
 	}
 	l.actsAs(c)
 	v := &CaseView{Case: c, Route: compiled, RouteAdmin: l.actor.RouteAdmin, Starter: access.IsStarter(l.by, c), Archived: row.Archived, actor: l.actor}
+	v.MayReopen = c.Life == machine.Canceled && (v.RouteAdmin || v.Starter && mayUndoCancel(Request{By: l.by, Now: l.Clock.Now()}, c))
 	if info := l.rights.Route(c.RouteID); info != nil {
 		v.Newest = info.Version
 	}

@@ -221,10 +221,11 @@ func (ed *edit) empty() bool {
 // judgeEdit checks the caller's rights to what the edit changes. Canceled cases
 // and those in the archive are read-only, except for the edit that reopens a
 // canceled one (docs/contract/drive.md#listings).
-func (e *Cases) judgeEdit(by identity.Principal, h *loadedCase, ed *edit) error {
+func (e *Cases) judgeEdit(req Request, h *loadedCase, ed *edit) error {
+	by := req.By
 	_, reopens := ed.life.(machine.Reopen)
 	if h.core.Life == machine.Canceled && !reopens && !ed.empty() {
-		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by setting its state to active.")
+		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by setting its state to active. Who canceled it can do so for %d minutes.", int(UndoCancel.Minutes()))
 	}
 	if err := notArchived(h.row); err != nil && h.core.Life != machine.Canceled && !ed.empty() {
 		return err
@@ -232,10 +233,13 @@ func (e *Cases) judgeEdit(by identity.Principal, h *loadedCase, ed *edit) error 
 	if h.admin {
 		return nil
 	}
-	if reopens && (h.core.Life == machine.Canceled || h.core.Life == machine.Failed) {
-		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case or start a failed one again.")
-	}
 	starter := access.IsStarter(by, h.core)
+	if reopens && h.core.Life == machine.Canceled && !(starter && mayUndoCancel(req, h.core)) {
+		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case, and who canceled it within %d minutes.", int(UndoCancel.Minutes()))
+	}
+	if reopens && h.core.Life == machine.Failed {
+		return errs.New(errs.NotAllowed, "Only the route's administrators may start a failed case again.")
+	}
 	if !starter && (ed.Title != nil || ed.Relations != nil || ed.Stakeholders != nil || ed.StartAt != nil || ed.life != nil) {
 		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, links, stakeholders and startAt, suspend, resume or cancel it.")
 	}

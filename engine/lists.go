@@ -205,14 +205,17 @@ type doneForm struct {
 	From       *string `json:"from"`
 	To         *string `json:"to"`
 	Text       string  `json:"text"`
+	Undo       string  `json:"undo,omitempty"`
 }
 
-// noteDone notes what people have performed in an event, so that they find it on their
-// list, and what a deputy has performed for a user, who finds it there, too.
+// noteDone notes what people have performed in an event, and that they have canceled the
+// case, so that they find it on their list, and what a deputy has performed for a user, who
+// finds it there, too.
 func (e *decider) noteDone(tx store.Tx, c *caseChange) error {
 	for i := range c.log {
 		entry := &c.log[i]
-		if entry.Kind != machine.LogAction || entry.Trigger == nil || *entry.Trigger != machine.ByUser || entry.Actor == nil || entry.Action == nil {
+		action, undo := doneAction(c.row.ID, entry)
+		if action == "" {
 			continue
 		}
 		var users []identity.ID
@@ -228,8 +231,8 @@ func (e *decider) noteDone(tx store.Tx, c *caseChange) error {
 			continue
 		}
 		form := document.Form(doneForm{
-			Case: c.row.ID, CaseTitle: c.after.Title, Route: c.after.RouteName, Action: *entry.Action, Time: entry.Time.UTC().Format(time.RFC3339),
-			Actor: entry.Actor, OnBehalfOf: entry.OnBehalfOf, Comment: entry.Comment, Resolution: entry.Resolution, From: entry.From, To: entry.To, Text: entry.Text,
+			Case: c.row.ID, CaseTitle: c.after.Title, Route: c.after.RouteName, Action: action, Time: entry.Time.UTC().Format(time.RFC3339),
+			Actor: entry.Actor, OnBehalfOf: entry.OnBehalfOf, Comment: entry.Comment, Resolution: entry.Resolution, From: entry.From, To: entry.To, Text: entry.Text, Undo: undo,
 		})
 		if (c.row.ID+int64(entry.Seq))%purgesDone == 0 {
 			if err := tx.Write().Cases().DeleteDoneBefore(entry.Time.Add(-doneLasts), purgedDone); err != nil {
@@ -237,7 +240,7 @@ func (e *decider) noteDone(tx store.Tx, c *caseChange) error {
 			}
 		}
 		for _, user := range users {
-			if err := tx.Write().Cases().InsertDone(&store.DoneTask{User: user, Time: entry.Time, CaseID: c.row.ID, Seq: entry.Seq, Action: *entry.Action, Form: form}); err != nil {
+			if err := tx.Write().Cases().InsertDone(&store.DoneTask{User: user, Time: entry.Time, CaseID: c.row.ID, Seq: entry.Seq, Action: action, Form: form}); err != nil {
 				return err
 			}
 		}

@@ -61,7 +61,7 @@ func (e *Cases) readXattrPatch(r store.Reader, req Request, of loadedRef, change
 	if !slices.Equal(dict, h.core.Xattrs) {
 		ed.Xattrs = &dict
 	}
-	if err := e.judgeEdit(req.By, h, ed); err != nil {
+	if err := e.judgeEdit(req, h, ed); err != nil {
 		return nil, err
 	}
 	change, err := e.decideEdit(r, req, h, ed)

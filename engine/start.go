@@ -296,7 +296,7 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	}
 	if wrong := faults.List(); len(wrong) > 0 {
 		var more error
-		if other == nil && e.judgeEdit(req.By, h, edit) == nil {
+		if other == nil && e.judgeEdit(req, h, edit) == nil {
 			rehearsal := req
 			rehearsal.DryRun = true // nothing of it stays, and ids are not used up
 			_, more = e.decideEdit(r, rehearsal, h, edit)
@@ -306,7 +306,7 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	if other != nil {
 		return nil, other
 	}
-	if err := e.judgeEdit(req.By, h, edit); err != nil {
+	if err := e.judgeEdit(req, h, edit); err != nil {
 		return nil, err
 	}
 	change, err := e.decideEdit(r, req, h, edit)

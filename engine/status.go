@@ -175,7 +175,7 @@ func (e *Status) Case(ctx context.Context, by identity.Principal, id int64) (*St
 }
 
 // Cases returns the files of the newest open cases that Cases/ lists for by, in order
-// of ids: at most MostStatusFiles.
+// of ids, and of those that by has canceled lately: at most MostStatusFiles.
 func (e *Status) Cases(ctx context.Context, by identity.Principal) ([]StatusFile, error) {
 	look := e.look(by)
 	all, err := e.cases.Cases(ctx, by, Filter{OwnOnly: true, Unfinished: true})
@@ -199,7 +199,14 @@ func (e *Status) Cases(ctx context.Context, by identity.Principal) ([]StatusFile
 			}
 			out = append(out, *f)
 		}
-		return nil
+		canceled, err := e.canceledLately(r, by)
+		for i := 0; i < len(canceled) && len(out) < MostStatusFiles && err == nil; i++ {
+			var f *StatusFile
+			if f, err = look.of(r, canceled[i]); err == nil {
+				out = append(out, *f)
+			}
+		}
+		return err
 	})
 	return out, err
 }

@@ -211,7 +211,7 @@ func (x caseDrawing) notesOf(v *caseView, d *engine.CaseDetail) {
 	case d.Archived != 0:
 		v.Notes = append(v.Notes, note{"", "lock", "This case is in the archive.", "It can be read, and not changed."})
 	case c.Life == machine.Canceled:
-		v.Notes = append(v.Notes, note{"", "cancelled", "This case is canceled.", "Those who administer its route can reopen it" + x.untilDeleted(d) + "."})
+		v.Notes = append(v.Notes, note{"", "cancelled", "This case is canceled.", "Those who administer its route can reopen it" + x.untilDeleted(d) + ", and who canceled it for 15 minutes."})
 	case c.Life == machine.Queued && !c.StartAt.IsZero() && c.StartAt.After(x.now):
 		v.Notes = append(v.Notes, note{"warn", "queued", "Queued until " + x.Words.Exact(c.StartAt) + ".", "It starts by itself then."})
 	case c.Life == machine.Suspended && !c.SuspendedUntil.IsZero():

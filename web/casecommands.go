@@ -48,7 +48,7 @@ func caseCommands() []caseCommand {
 		},
 		{
 			do: "reopen", title: "Reopen", submit: "Reopen", text: "It goes on where it was canceled.", done: "The case is open again.", already: "The case is open already: nothing was to be done.",
-			may:  func(d *engine.CaseDetail) bool { return d.RouteAdmin && d.Case.Life == machine.Canceled }, // from the archive as well
+			may:  func(d *engine.CaseDetail) bool { return d.MayReopen }, // from the archive as well
 			body: func(words, url.Values) []member { return state("active") },
 		},
 		{
@@ -69,7 +69,7 @@ func caseCommands() []caseCommand {
 			},
 		},
 		{
-			do: "cancel", title: "Cancel…", submit: "Cancel the case", text: "Nobody can perform anything in it any more, and its open children end with it. An administrator of its route can reopen it.", done: "The case is canceled.",
+			do: "cancel", title: "Cancel…", submit: "Cancel the case", text: "Nobody can perform anything in it any more, and its open children end with it. You can reopen it for 15 minutes, an administrator of its route later, too.", done: "The case is canceled.",
 			may:  func(d *engine.CaseDetail) bool { return owns(d) && !d.Case.Life.Ended() },
 			body: func(words, url.Values) []member { return state("canceled") },
 		},
