@@ -18,7 +18,7 @@ import (
 func casePages() []page {
 	return []page{{
 		pattern: "/cases", query: []string{"route", "state", "status", "role", "context", "parent", "q", "sort", "after", "archived", "changed"}, draw: drawCases,
-	}, casePage()}
+	}, casePage(), {pattern: "/cases/{id}/messages/{uuid}", draw: drawMessage}}
 }
 
 // caseView is what case.html shows.

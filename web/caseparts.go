@@ -140,7 +140,7 @@ func (x caseDrawing) messagesOf(v *caseView, d *engine.CaseDetail) {
 		}
 		m := &list[i]
 		v.Messages = append(v.Messages, messageView{
-			Label: m.Label, Href: fmt.Sprintf("/dav/Workflow/Cases/%d/Messages/%s", v.ID, m.UUID), Type: m.MediaType, Size: sizeOf(m.Size),
+			Label: messageTitle(m), Href: pageOfMessage(v.ID, m.UUID), Type: m.MediaType, Size: sizeOf(m.Size),
 			When: x.Words.Time(m.Modified, x.Words.Short(m.Modified)),
 		})
 	}

@@ -2,8 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -306,21 +304,15 @@ func kindOf(d *store.Document) string {
 
 // documentFile is what the page of a file shows of it.
 type documentFile struct {
+	preview
 	Facts    string
 	Download string
-	Text     string
-	Cut      bool // the text is only its beginning
-	Image    string
-	None     string // why nothing of it is shown
 	Locked   string
 	Menu     []anchor
 	Versions string // address of its old versions
 	Author   Person
 	Changed  time.Time
 }
-
-// mostPreview bounds what is shown of a file, in bytes.
-const mostPreview = 256 << 10
 
 func (x documentDrawing) drawFile(v *documentsView, path engine.DocumentPath, found *DocumentFolder) error {
 	d := &found.Top
@@ -338,22 +330,9 @@ func (x documentDrawing) drawFile(v *documentsView, path engine.DocumentPath, fo
 			f.Menu = append(f.Menu, anchor{Label: documentTitles()[do][0] + "…", Href: above + "?do=" + do + "&name=" + ask + "#ask"})
 		}
 	}
-	kind, _, _ := strings.Cut(d.MediaType, ";")
-	switch {
-	case d.Size > mostPreview:
-		f.None = "It is too large to be shown here. Download it."
-	case kind == "image/png" || kind == "image/jpeg" || kind == "image/gif" || kind == "image/webp":
-		f.Image = drive
-	case strings.HasPrefix(kind, "text/") || kind == "application/json" || strings.HasSuffix(kind, "yaml") || strings.HasSuffix(kind, "xml"):
-		a, err := x.hand(&driveRequest{Method: http.MethodGet, Path: drive}, "")
-		if err != nil {
-			return err
-		}
-		f.Text = strings.ToValidUTF8(a.body.String(), "\uFFFD")
-	default:
-		f.None = fmt.Sprintf("A file of the type %s is not shown here. Download it.", kind)
-	}
-	return nil
+	var err error
+	f.preview, err = x.previewOf(drive, d.MediaType, d.Size)
+	return err
 }
 
 // hrefOf returns the address of a page of the drive's path of a document.

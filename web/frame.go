@@ -154,6 +154,11 @@ func pageOf(folder string) string {
 	if strings.HasPrefix(folder, "/dav/Documents/") {
 		return hrefOf(folder)
 	}
+	for _, of := range [][2]string{{"/dav/Workflow/Cases/", "cases"}, {routeFolder + "/", "routes"}} {
+		if name, below := strings.CutPrefix(folder, of[0]); below && !strings.Contains(name, "/") {
+			return dav.Href(of[1], name)
+		}
+	}
 	return ""
 }
 

@@ -95,16 +95,17 @@ func (x *visit) redirect(to string) error {
 
 // head says what is above a page, and where it belongs.
 type head struct {
-	Title  string // of the document
-	Nav    string // the item of the navigation that is the page's
-	Path   string // on the drive, decoded; "/dav/" is not shown
-	JSON   string // what shows it as JSON, escaped; "": nothing does
-	Text   string // what it is stored as, escaped; "" or as JSON: nothing else
-	Script string // a file of assets that this page has beside app.js, "" for none
-	Narrow bool
-	Bare   bool    // without the frame
-	Secret bool    // it shows something that nobody is to keep
-	Cases  []int64 // that the list of the page has; nil: it has no list of cases
+	Title                    string // of the document
+	Nav                      string // the item of the navigation that is the page's
+	Path                     string // on the drive, decoded; "/dav/" is not shown
+	JSON                     string // what shows it as JSON, escaped; "": nothing does
+	Text                     string // what it is stored as, escaped; "" or as JSON: nothing else
+	Alternate, AlternateType string // what shows it in another type than JSON, escaped, and that; "": nothing does
+	Script                   string // a file of assets that this page has beside app.js, "" for none
+	Narrow                   bool
+	Bare                     bool    // without the frame
+	Secret                   bool    // it shows something that nobody is to keep
+	Cases                    []int64 // that the list of the page has; nil: it has no list of cases
 }
 
 // drawing is what a template gets.
@@ -173,6 +174,9 @@ func (x *visit) draw(file string, h head, data any) error {
 	once := bytes.Contains(body.Bytes(), []byte(` name="key" `))
 	if secret || wantsPart && once || x.r.Method == http.MethodPost {
 		header.Set("Cache-Control", "no-store")
+	}
+	if h.Alternate != "" && !wantsPart {
+		header.Add("Link", "<"+h.Alternate+`>; rel="alternate"; type=`+strconv.Quote(h.AlternateType))
 	}
 	if h.JSON != "" && !wantsPart {
 		header.Add("Link", fmt.Sprintf(`<%s>; rel="alternate"; type="application/json"`, h.JSON))
