@@ -28,6 +28,7 @@ const (
 type overlays struct {
 	started time.Time
 	refused *recentActions[struct{}] // PUTs that were refused
+	pending *recentActions[struct{}] // PUTs that were refused, and are sent again
 	echoes  *recentActions[*echo]    // PUTs of mounting clients that were accepted
 	hidden  *recentActions[struct{}] // names whose resource was moved out of the way, and stays
 
@@ -45,6 +46,7 @@ func newOverlays(now func() time.Time) *overlays {
 	return &overlays{
 		started: now(),
 		refused: newRecentActions[struct{}](now, refusalLifetime, maxRefusals, 1),
+		pending: newRecentActions[struct{}](now, pendingLifetime, maxRefusals, 1),
 		echoes:  newRecentActions[*echo](now, echoLifetime, maxEchoes, echoBytes),
 		hidden:  newRecentActions[struct{}](now, hiddenLifetime, maxHidden, 1),
 

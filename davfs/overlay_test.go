@@ -328,7 +328,7 @@ func TestRejectedWhereverItWasRefused(t *testing.T) {
 	newScene(t).play(strings.ReplaceAll(`
 		davfs2 PUT Cases/18/photo.jpg | pixels | 404
 		curl PUT Cases/18/script.jpg | pixels | 404
-		davfs2 LIST Cases/18/ | | 207 | Actions Files Labels Messages Outbox Rejected Timers diagram.mmd diagram.svg diagram.txt input log.json log.txt
+		davfs2 LIST Cases/18/ | | 207 | Actions Files Labels Messages Outbox Rejected Timers comment.txt diagram.mmd diagram.svg diagram.txt input log.json log.txt
 		davfs2 LIST Cases/18/Rejected/ | | 207 | 20261120T120000Z%20photo.jpg 20261120T120000Z%20photo.jpg.txt
 		davfs2 GET Cases/18/Rejected/@photo.jpg | | 200 | pixels
 		davfs2 GET Cases/18/Rejected/@photo.jpg.txt | | 200 | (?s:/dav/Workflow/Cases/18/photo.jpg was not saved.*)

@@ -2,11 +2,13 @@ package davfs
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -18,6 +20,7 @@ import (
 // (docs/contract/drive.md#a-refusal-never-destroys-anything).
 const (
 	refusalLifetime = 10 * time.Second
+	pendingLifetime = 10 * time.Minute // rclone waits 5 minutes at most before it sends a save again
 	maxRefusals     = 10_000
 )
 
@@ -50,6 +53,10 @@ func (d *drive) noteRefusal(x *request, failure error) {
 		return
 	}
 	kind := errs.KindOf(failure)
+	d.overlays.pending.forget(x.userPath())
+	if kind != "" && x.repeatsRefused() {
+		d.overlays.pending.add(x.userPath(), struct{}{}, 0)
+	}
 	if x.at.inDocuments() && kind != "" && kind != errs.Locked {
 		return
 	}
@@ -70,7 +77,7 @@ func (d *drive) noteRefusal(x *request, failure error) {
 func (d *drive) keepsAfterRefusal(x *request, target node) (kept bool, err error) {
 	at := x.userPath()
 	if !d.clearsUp(x) || !d.overlays.refused.has(at) {
-		return false, nil
+		return d.dropsPending(x, target)
 	}
 	var options []string
 	if r, ok := target.(remover); ok {
@@ -91,6 +98,25 @@ func (d *drive) keepsAfterRefusal(x *request, target node) (kept bool, err error
 		return false, err
 	}
 	d.overlays.refused.forget(at)
+	return true, nil
+}
+
+// dropsPending answers a DELETE of an open case by a client that is still sending a save of it
+// which was refused: a person deletes the file to be rid of that save, which the client gives
+// up with it, and does not mean to cancel the case. A note says so.
+func (d *drive) dropsPending(x *request, target node) (dropped bool, err error) {
+	file, isCase := target.(caseFile)
+	if !isCase || !x.repeatsRefused() || !d.overlays.pending.has(x.userPath()) || x.query.only() != nil {
+		return false, nil
+	}
+	r, state, err := file.life(x.r.Context())
+	if err != nil || state.Ended() {
+		return false, nil //nolint:nilerr // the DELETE itself says so
+	}
+	d.overlays.pending.forget(x.userPath())
+	text := fmt.Sprintf("%s was deleted on %s. A save of it had been refused, and your mount was still sending that. So only that save was given up: the case %s goes on, and nothing of it has changed.\n\n", x.at.String(), x.when(x.wall), r.Name)
+	text += "Your mount shows the file again in a moment. To cancel the case, delete it then once more.\n\nThis note is deleted after a day.\n"
+	d.keepRefusal(x, scratch.Refusal{Name: fmt.Sprintf("Case %s goes on.txt", r.Name), Reasons: text}, x.at)
 	return true, nil
 }
 

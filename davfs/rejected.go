@@ -42,7 +42,7 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 		text += p.storedText(x.r.Context())
 	}
 	if p != nil && p.stays {
-		text += "If your program sends the same text again, it is refused again. To try once more, change the text, if only by a blank at its end. Do not delete the file for that: to delete the file of a case cancels the case.\n"
+		text += "If your program sends the same text again, it is refused again. To try once more, change the text, if only by a blank at its end. To give it up, delete the file once: as long as your program is sending it, only that save is given up. To delete the file of a case at any other time cancels the case.\n"
 	}
 	d.keepRefusal(x, scratch.Refusal{MediaType: in.mediaType, Body: body, Reasons: text}, x.at)
 }
