@@ -42,6 +42,10 @@ type Config struct {
 	// answer: there is no room. nil: there is as much as one likes.
 	Weigh func(ctx context.Context, bytes int64) error
 
+	// PageOf returns the address of the page that shows a folder of the drive, "" for none.
+	// nil: there are no pages.
+	PageOf func(folder string) string
+
 	MaxDocument int64 // bytes of a JSON document
 	MaxRoute    int64 // bytes of a route
 	MaxContent  int64 // bytes of a message

@@ -21,7 +21,8 @@ func newListing() *template.Template {
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <title>{{.Path}}</title>
 <h1>{{.Path}}</h1>
-<table>
+{{with .Page}}<p><a href="{{.}}">As a page</a></p>
+{{end}}<table>
 {{with .Parent}}<tr><td><a href="{{.}}">..</a></td></tr>
 {{end}}{{range .Members}}<tr><td><a href="{{.Href}}">{{.Name}}</a></td><td>{{.Size}}</td><td>{{.Modified}}</td></tr>
 {{end}}</table>
@@ -45,11 +46,15 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	}
 	page := struct {
 		Path, Parent string
+		Page         string // only for browsers: programs would read the link as a file
 		Members      iter.Seq[listed]
 		More         int
 	}{Path: x.at.String()}
 	if mediatype.Quality(x.r.Header["Accept"], "text/html", "text/*") > 0 {
 		page.More = max(0, len(members)-maxListed)
+		if d.PageOf != nil {
+			page.Page = d.PageOf(x.at.String())
+		}
 	}
 	if depth := len(x.at.Segments); depth > 0 {
 		page.Path += "/"

@@ -210,3 +210,42 @@ func TestUnchangedPages(t *testing.T) {
 		t.Errorf("the page after that with a notice: got %d", got.status)
 	}
 }
+
+// TestListingsLeadToPages: a browser that looks at a folder of the drive is led to its page. What
+// a program reads has no such link, and what Accept says changes nothing on a page.
+func TestListingsLeadToPages(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	b := g.browse(t, "ann")
+	get := func(path, accept string) *answer {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", g.http.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(&http.Cookie{Name: "fd", Value: b.token})
+		r.Header.Set("Accept", accept)
+		return send(t, b.client, r)
+	}
+	for folder, page := range map[string]string{
+		"/dav/Workflow/Cases/": "/cases", "/dav/Workflow/Cases/17/": "/cases/17", "/dav/Workflow/Routes/bug/": "/routes/bug", "/dav/Workflow/Worklist/Offered/": "/tasks", "/dav/Documents/ann/": "/documents/ann", "/dav/Workflow/Cases/17/Messages/": "",
+	} {
+		got := get(folder, "text/html,*/*;q=0.8").body
+		if link := `<a href="` + page + `">As a page</a>`; page != "" && !strings.Contains(got, link) || page == "" && strings.Contains(got, "As a page") {
+			t.Errorf("%s does not lead to %q: %s", folder, page, got)
+		}
+		if got := get(folder, "*/*").body; strings.Contains(got, "As a page") {
+			t.Errorf("%s leads programs to a page: %s", folder, got)
+		}
+		if page == "" {
+			continue
+		}
+		if got := b.get(t, page); got.status != 200 {
+			t.Errorf("%s leads to %s: %d", folder, page, got.status)
+		}
+	}
+	got := get("/cases", "application/json")
+	if kind := got.header.Get("Content-Type"); kind != "text/html; charset=utf-8" || got.header.Get("Link") != `</dav/Workflow/Cases/.contents>; rel="alternate"; type="application/json"` {
+		t.Errorf("a page that is asked for as JSON: %q %q", kind, got.header.Get("Link"))
+	}
+}

@@ -125,8 +125,9 @@ func (x *visit) frame(h head) (*frame, error) {
 // engine.MostCounted are not.
 type TaskLoad struct{ Offered, Overdue int }
 
-// pageOf returns the page that shows a folder of the drive, "" for none.
-func pageOf(folder string) string {
+// PageOf returns the address of the page that shows a folder of the drive, given decoded and
+// without a slash at its end; "" for none.
+func PageOf(folder string) string {
 	switch folder {
 	case "/dav/Workflow", "/dav/Workflow/Worklist", "/dav/Workflow/Worklist/Offered":
 		return "/tasks"
@@ -178,7 +179,7 @@ func (p *pages) segmentsOf(drivePath string) (out []segment) {
 		at += "/" + name
 		s := segment{Name: name}
 		if i < len(parts)-1 {
-			if s.Href = pageOf(at); s.Href == "" || p.Link(s.Href, "") == "" {
+			if s.Href = PageOf(at); s.Href == "" || p.Link(s.Href, "") == "" {
 				s.Href = dav.Href(strings.TrimPrefix(at, "/")) + "/"
 			}
 		}

@@ -117,7 +117,7 @@ func (g *rig) found(tb testing.TB) {
 func (g *rig) serve(tb testing.TB, zones *clock.Zones) {
 	tb.Helper()
 	drive := davfs.New(davfs.Config{
-		Engine: davfs.EngineOf(g.engine), Clock: g.clock, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
+		Engine: davfs.EngineOf(g.engine), Clock: g.clock, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status, PageOf: PageOf,
 	})
 	var s *server.Server
 	pages, err := New(Config{

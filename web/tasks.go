@@ -316,7 +316,7 @@ func (x taskDrawing) tabTasks(v *tasksView, cases []*engine.TaskCase) {
 				n++
 			}
 		}
-		t := tab{Label: string(list), Href: pageOf("/dav/Workflow/Worklist/" + string(list)), Count: many(n), Current: list == v.List}
+		t := tab{Label: string(list), Href: PageOf("/dav/Workflow/Worklist/" + string(list)), Count: many(n), Current: list == v.List}
 		if n > 0 && list == engine.WorklistWarnings {
 			t.Class = " warm"
 		}

@@ -33,6 +33,7 @@ import (
 	"flowdrive/store"
 	"flowdrive/store/contentrows"
 	"flowdrive/store/postgres"
+	"flowdrive/web"
 )
 
 // app is everything on one data folder, wired.
@@ -181,7 +182,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.drive = davfs.New(davfs.Config{
 		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
-		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames, Weigh: server.Weigh, Links: links,
+		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames, Weigh: server.Weigh, Links: links, PageOf: web.PageOf,
 	})
 	a.operator = a.asOperator(a.drive)
 	a.clock, a.zones = now, zones
