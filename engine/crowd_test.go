@@ -2,13 +2,16 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/identity"
 )
@@ -41,6 +44,66 @@ func TestManyTasksAreOneMail(t *testing.T) {
 	w.advance(time.Minute)
 	if told := w.sentTo("dora@example.org")[before:]; len(told) != 1 || !slices.Contains(told, "09 12:36 6 tasks cannot be done: Nobody can do it: Check it (bob is disabled) (C5)") {
 		t.Errorf("with one that bob has accepted: %q", told)
+	}
+}
+
+// TestServiceIsToldOfManyTasksAtOnce: a service gets one call of all cases whose tasks nobody can
+// do because of one event, and one when there is somebody again; one of a case alone if it is one.
+func TestServiceIsToldOfManyTasksAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(cfg *engine.Config) {
+			cfg.Sandbox = false
+			cfg.Channels = engine.Channels{Destinations: []notice.Destination{{ID: "standard-1", Name: "standard", Least: notice.Serious}}}
+		}
+	})
+	admin := w.as("admin")
+	admin.mustPutRoute("desk", "context: ann\n"+strings.TrimPrefix(routeTrouble, "\n"))
+	const cases, listed = 120, 100
+	for i := range cases {
+		w.as("sam").startCase(fmt.Sprintf(`{"route": "desk", "title": "C%d"}`, i+1))
+	}
+	seen := 0
+	calls := func() (calls []notice.Payload) {
+		t.Helper()
+		rows := w.outboxRows(outbox.NewsLane("standard-1"))
+		for i := range rows[seen:] {
+			var r machine.Request
+			var p notice.Payload
+			if err := errors.Join(json.Unmarshal(rows[seen+i].Request, &r), json.Unmarshal(r.News.Body, &p)); err != nil {
+				t.Fatal(err)
+			}
+			calls = append(calls, p)
+		}
+		seen = len(rows)
+		return calls
+	}
+	check := func(kind string, want string) {
+		t.Helper()
+		got := calls()
+		if len(got) != 1 {
+			t.Fatalf("%s: %d calls, want 1", kind, len(got))
+		}
+		d := got[0].Data
+		if got[0].Type != kind || d.Count != cases || len(d.Cases) != listed || d.Case != nil || !strings.HasPrefix(d.Text, want) || len(d.People) == 0 {
+			t.Errorf("%s: it is told %s of %d cases, %d of them listed, to %d people: %s", kind, got[0].Type, d.Count, len(d.Cases), len(d.People), d.Text)
+		}
+		if first := d.Cases[0]; first.Title != "C1" || first.Route != "desk" || first.Href == "" || !strings.Contains(first.Text, "Check it") {
+			t.Errorf("%s: the first is %+v", kind, first)
+		}
+	}
+	calls()
+	admin.mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	check("cases.failed", "120 tasks cannot be done: Nobody can do it: Check it (bob is disabled) (C120)")
+	w.advance(time.Minute)
+	admin.mustPutParty(identity.User, "bob", `{"disabled": false}`)
+	check("cases.mended", "120 tasks are no longer without those who can do them: Somebody can do it: Check it (C120)")
+	admin.mustPutRoute("desk2", "context: ann\n"+strings.Replace(strings.TrimPrefix(routeTrouble, "\n"), "user:bob", "user:eve", 1))
+	id := w.as("sam").startCase(`{"route": "desk2", "title": "Alone"}`)
+	calls()
+	admin.mustPutParty(identity.User, "eve", `{"disabled": true}`)
+	if got := calls(); len(got) != 1 || got[0].Type != "case.failed" || got[0].Data.Case == nil || got[0].Data.Case.ID != id || got[0].Data.Count != 0 {
+		t.Errorf("of one case: %+v", got)
 	}
 }
 

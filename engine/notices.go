@@ -127,6 +127,12 @@ func (e *decider) tell(tx store.Tx, n *notice.Notice, post poster) error {
 			continue
 		}
 		told = append(told, d.ID)
+		if n.Crowd && n.Case != nil && !e.sandbox {
+			if err := e.tellCrowd(tx, n, d); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := post.send(&machine.Request{News: &machine.Bulletin{Destination: d.ID, Body: n.Body(), About: n.About()}}); err != nil {
 			return err
 		}

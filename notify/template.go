@@ -39,6 +39,9 @@ func chatOf(p *notice.Payload) *chat {
 	case d.Trouble != nil:
 		c.add(d.Trouble.Text)
 	}
+	for i := range d.Cases {
+		c.add(fmt.Sprintf("%d, %s", d.Cases[i].ID, d.Cases[i].Text))
+	}
 	for i := range d.Over {
 		c.add("This also ends: " + d.Over[i].Text)
 	}
@@ -66,7 +69,7 @@ func chatOf(p *notice.Payload) *chat {
 		c.link("Open the schedule entry", d.Page)
 	case d.Hook != nil:
 		c.link("Open the route", d.Page)
-	case d.Server != nil:
+	case d.Server != nil || d.Count > 0:
 		c.link("See what is wrong", d.Page)
 	}
 	if strings.Contains(d.Page, "://") {

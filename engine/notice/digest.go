@@ -52,10 +52,7 @@ func Crowd(kind Kind, mails []Digested, p *Person) *machine.Mail {
 	if len(mails) == 1 {
 		return mails[0].Mail
 	}
-	count := fmt.Sprintf("%d tasks cannot be done", len(mails))
-	if kind == KindMended {
-		count = fmt.Sprintf("%d tasks are no longer without those who can do them", len(mails))
-	}
+	count := crowdCount(kind, len(mails))
 	return together(mails, p, count, count+":")
 }
 

@@ -43,6 +43,8 @@ type Data struct {
 	People      []PersonData     `json:"people"`                // who is told
 	Trouble     *TroubleData     `json:"trouble,omitempty"`     // what is wrong or was
 	Over        []TroubleData    `json:"over,omitempty"`        // what is over with what this tells
+	Cases       []CaseLine       `json:"cases,omitempty"`       // in place of case, if one event concerns several: the first 100
+	Count       int              `json:"count,omitempty"`       // how many these are in all
 }
 
 // CaseData is a case that a notice is about.
