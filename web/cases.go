@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -69,6 +70,11 @@ func drawCases(x *visit) error {
 	if err != nil {
 		return err
 	}
+	if len(found.Cases) == 0 {
+		if err := knownRoute(x); err != nil {
+			return err
+		}
+	}
 	v := &casesView{Query: x.query.Get("q")}
 	if err := x.tabCases(v, at); err != nil {
 		return err
@@ -103,6 +109,16 @@ func drawCases(x *visit) error {
 		shown[i] = v.Rows[i].ID
 	}
 	return x.draw("cases.html", head{Title: "Cases", Nav: "cases", Path: path, JSON: path + "/.contents", Cases: shown}, v)
+}
+
+// knownRoute refuses a list that is empty because the address names a route that is not there, or
+// that the reader does not see.
+func knownRoute(x *visit) error {
+	name := x.query.Get("route")
+	if name == "" || slices.ContainsFunc(x.Queries.RouteNames(x.by), func(one string) bool { return identity.Fold(one) == identity.Fold(name) }) {
+		return nil
+	}
+	return errs.New(errs.BadParameter, "There is no route %q, or it is not for you to see.", errs.Clip(name, mostOfALine))
 }
 
 // casesQuery reads the filters of the address. at is the tab, -1 for the archive.

@@ -249,3 +249,30 @@ func TestListingsLeadToPages(t *testing.T) {
 		t.Errorf("a page that is asked for as JSON: %q %q", kind, got.header.Get("Link"))
 	}
 }
+
+// TestListsOfAnUnknownRoute: a list of a route that is not there, or not to be seen, is refused in
+// words, the same for both.
+func TestListsOfAnUnknownRoute(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.furnishPrivate(t)
+	ann := g.browse(t, "ann")
+	for _, list := range []string{"/cases", "/cases?archived=1", "/tasks", "/tasks/accepted", "/schedule"} {
+		with := list + "?route="
+		if strings.Contains(list, "?") {
+			with = list + "&route="
+		}
+		for _, name := range []string{"zzz", "hidden"} {
+			got := ann.get(t, with+name)
+			if want := "There is no route &#34;" + name + "&#34;, or it is not for you to see."; got.status != 400 || !strings.Contains(got.body, want) {
+				t.Errorf("%s of %s: got %d %s", list, name, got.status, textOf(got.body, "main"))
+			}
+		}
+		for _, name := range []string{"bug", "BUG"} {
+			if got := ann.get(t, with+name); got.status != 200 {
+				t.Errorf("%s of %s: got %d %s", list, name, got.status, textOf(got.body, "main"))
+			}
+		}
+	}
+}

@@ -331,7 +331,7 @@ func (x documentDrawing) drawFile(v *documentsView, path engine.DocumentPath, fo
 		}
 	}
 	var err error
-	f.preview, err = x.previewOf(drive, d.MediaType, d.Size)
+	f.preview, err = previewOf(x.visit, drive, d.MediaType, d.Size)
 	return err
 }
 

@@ -35,7 +35,7 @@ type preview struct {
 const mostPreview = 256 << 10
 
 // previewOf returns what is shown of a content at a path of the drive.
-func (x *visit) previewOf(path, mediaType string, size int64) (p preview, err error) {
+func previewOf(x *visit, path, mediaType string, size int64) (p preview, err error) {
 	kind, _, _ := strings.Cut(mediaType, ";")
 	switch {
 	case size > mostPreview:
@@ -86,7 +86,7 @@ func drawMessage(x *visit) error {
 		Facts:  fmt.Sprintf("%s, %s, version %d", sizeOf(m.Size), m.MediaType, m.Version),
 		Author: x.Queries.PersonByID(m.AuthorID), Created: m.Created, Changed: m.Modified,
 	}
-	if v.preview, err = x.previewOf(v.Download, m.MediaType, m.Size); err != nil {
+	if v.preview, err = previewOf(x, v.Download, m.MediaType, m.Size); err != nil {
 		return err
 	}
 	return x.draw("message.html", head{Title: v.Title, Nav: "cases", Path: v.Download, Alternate: v.Download, AlternateType: m.MediaType}, v)

@@ -74,6 +74,11 @@ func drawSchedule(x *visit) error {
 	if err != nil {
 		return err
 	}
+	if len(found.Entries) == 0 {
+		if err := knownRoute(x); err != nil {
+			return err
+		}
+	}
 	v := &scheduleView{Query: q.Query, Lede: x.scheduleDrawing().ledeOfSchedule(found)}
 	for _, e := range found.Entries {
 		v.Rows = append(v.Rows, x.scheduleDrawing().entryRow(e))

@@ -128,6 +128,11 @@ func drawTasks(x *visit, list engine.Worklist) error {
 	}
 	v := &tasksView{List: list, Query: x.query.Get("q"), Action: x.with(), Key: x.Key()}
 	rows := x.taskDrawing().filterTasks(cases, list)
+	if len(rows) == 0 {
+		if err := knownRoute(x); err != nil {
+			return err
+		}
+	}
 	x.taskDrawing().tabTasks(v, cases)
 	x.taskDrawing().chooseTasks(v, cases, order)
 	v.Lede = x.taskDrawing().ledeOfTasks(rows, list)
