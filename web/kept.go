@@ -3,6 +3,7 @@ package web
 import (
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type keptForm struct {
 	Texts  []hidden // what somebody has written, for people to read
 	LogIn  bool     // somebody has to log in first
 	Again  bool     // sending it again may help
+	Told   bool     // it was refused for a reason that the page tells
 }
 
 // keepSent reads what a form has sent, if it was not read before the request failed.
@@ -59,6 +61,27 @@ func (x *visit) keptForm(kind errs.Kind) *keptForm {
 	if slices.Contains(passing, kind) {
 		k.Again = !strings.HasPrefix(x.r.Header.Get("Content-Type"), "multipart/")
 	}
+	return k.keep(sent)
+}
+
+// refusedForm returns what a form has sent that was refused and that the page does not draw. It
+// can be sent again once what is wrong is mended, with a key of its own.
+func refusedForm(x *visit, kind errs.Kind) *keptForm {
+	k := x.keptForm(kind)
+	if k == nil {
+		return nil
+	}
+	k.Told, k.Again = true, !strings.HasPrefix(x.r.Header.Get("Content-Type"), "multipart/")
+	for i := range k.Fields {
+		if k.Fields[i].Name == "key" {
+			k.Fields[i].Value = x.Key()
+		}
+	}
+	return k
+}
+
+// keep adds the fields of the form; it returns nil if there is a secret among them, or too much.
+func (k *keptForm) keep(sent url.Values) *keptForm {
 	length := 0
 	for _, name := range sortedKeys(sent) {
 		if lower := strings.ToLower(name); strings.Contains(lower, "password") || strings.Contains(lower, "secret") || lower == "code" || lower == "half" {

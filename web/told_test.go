@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +45,20 @@ func TestRefusalOnPage(t *testing.T) {
 	got := ann.post(t, "/cases/"+id, "do", "priority", "priority", "300")
 	if kept := textOf(got.body, "kept"); !strings.Contains(kept, "300") {
 		t.Errorf("what was typed: %q", kept)
+	}
+	// As soon as ann may, the very form is taken.
+	g.must(t, "admin", 204, "PUT", "/dav/Admin/Users/ann.json", `{"admin": true}`)
+	_, form, _ := strings.Cut(got.body, `<section class="card" id="kept"`)
+	form, _, _ = strings.Cut(form, "</form>")
+	fields := []string{}
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`).FindAllStringSubmatch(form, -1) {
+		fields = append(fields, m[1], m[2])
+	}
+	if !strings.Contains(form, "Send it again</button>") || !strings.Contains(form, `action="/cases/`+id+`"`) {
+		t.Errorf("the form cannot be sent again: %s", form)
+	}
+	if again := ann.post(t, "/cases/"+id, fields...); again.status != 303 {
+		t.Errorf("sent again, with %v: got %d %s", fields, again.status, textOf(again.body, "refused"))
 	}
 }
 

@@ -129,7 +129,7 @@ func (x *visit) tell(t *template.Template, d *drawing) error {
 		return err
 	}
 	if !bytes.Contains(page.Bytes(), []byte(` id="refused"`)) {
-		d.Untold, d.Kept = x.refused, x.keptForm(x.refused.Kind)
+		d.Untold, d.Kept = x.refused, refusedForm(x, x.refused.Kind)
 	}
 	return nil
 }
