@@ -2,11 +2,13 @@ package davfs
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
+	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -189,6 +191,29 @@ func (n caseFileAt) guard(ctx context.Context) error {
 
 func (n caseFileAt) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
 	return newAttachment{n.folder.scope, n.folder.id, n.name}.attach(ctx, req, in, true)
+}
+
+// noteOtherName leaves a note about a file that somebody else has attached a file under the
+// name of: that keeps the name.
+func (p *putRequest) noteOtherName(ctx context.Context, o *engine.Outcome) {
+	file, is := p.target.(caseFileAt)
+	if !is || !p.mounted() || p.dryRun {
+		return
+	}
+	files, err := p.engine.Attachments.CaseFiles(ctx, p.by, file.folder.id)
+	if err != nil {
+		p.Log.Warn().Err(err).Msg("drive: could not find the name of a file of a case")
+		return
+	}
+	for i := range files.Attached {
+		given := files.Attached[i].Given
+		if files.Attached[i].Name != o.Name || foldName(given) == foldName(file.name) {
+			continue
+		}
+		text := fmt.Sprintf("%s was saved on %s, but as %s, since there is a file of that name already. It is somebody else's, or a schedule entry needs it as it is.\n\n", p.at.String(), p.when(p.wall), given)
+		text += "Your mount may show your text under both names for a minute. Save it again under either name to change it.\n\nThis note is deleted after a day.\n"
+		p.keepRefusal(p.request, scratch.Refusal{Name: fmt.Sprintf("%s is %s.txt", file.name, given), Reasons: text}, p.at)
+	}
 }
 
 func (n caseFileAt) describe(a *answer, o *engine.Outcome) {

@@ -408,6 +408,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.noteWaiting(out)
 	p.noteWarned(ctx, out)
 	p.endCanceled(ctx)
+	p.noteOtherName(ctx, out)
 	return a, nil
 }
 

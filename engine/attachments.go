@@ -278,13 +278,21 @@ func (e *Attachments) insertAttachment(tx store.Tx, req Request, given NewAttach
 			return nil, err
 		}
 	}
+	if old != nil {
+		if err := e.keepNames(tx, req, a, old); err != nil {
+			return nil, err
+		}
+	}
 	if err := tx.Write().Attachments().Insert(a); err != nil {
 		return nil, err
 	}
 	if old != nil {
-		if err := e.giveWay(tx, req, old, a); err != nil {
+		if err := e.giveWay(tx, old, a); err != nil {
 			return nil, err
 		}
+	}
+	if err := e.logAttached(tx, req, a, old != nil); err != nil {
+		return nil, err
 	}
 	tx.AfterCommit(func() { e.sweeper.note(a.Expires) })
 	out := &Outcome{
@@ -320,20 +328,23 @@ func (e *Attachments) DeleteAttachment(ctx context.Context, req Request, uuid st
 		if err := tx.Write().Locks().DeleteOn(store.AttachmentKey(a.CaseID, uuid)); err != nil {
 			return err
 		}
-		return e.dropAttachment(tx, uuid)
+		if err := e.dropAttachment(tx, uuid); err != nil || a.CaseID == 0 {
+			return err
+		}
+		return e.logFile(tx, req, a.CaseID, "Deleted the file "+a.Name)
 	})
 }
 
 // mayDelete answers why by may not delete an attachment.
-func (e *Attachments) mayDelete(tx store.Tx, by identity.Principal, a *store.Attachment) error {
-	may, err := e.rights.MayDeleteAttachment(tx, by, a)
+func (e *Attachments) mayDelete(r store.Reader, by identity.Principal, a *store.Attachment) error {
+	may, err := e.rights.MayDeleteAttachment(r, by, a)
 	if err != nil {
 		return err
 	}
 	if !may {
 		return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may rename or delete it.")
 	}
-	c, err := e.needCase(tx, by, a.CaseID)
+	c, err := e.needCase(r, by, a.CaseID)
 	if err == nil {
 		err = notArchived(c)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -22,6 +23,8 @@ import (
 type CaseFiles struct {
 	Input    string     // the name of the input, "" if that was no file
 	Attached []Resource // the latest first; Given is the name there
+
+	named []string // what they were named, which several may be alike
 }
 
 // CaseFiles returns the files of a case. Errors: errs.NotFound if by may not see the
@@ -51,10 +54,13 @@ func (e *Attachments) caseFiles(r store.Reader, by identity.Principal, id int64)
 	if out.Input != "" {
 		taken[foldFileName(out.Input)] = true
 	}
-	for i := len(attached) - 1; i >= 0; i-- { // of several with one name the latest has it
+	out.named = make([]string, len(attached))
+	for i := range attached { // of several with one name the first has it
+		out.named[len(attached)-1-i] = attached[i].Given
 		attached[i].Given = freeFileName(attached[i].Given, taken)
-		out.Attached = append(out.Attached, attached[i])
 	}
+	slices.Reverse(attached)
+	out.Attached = attached
 	return row, out, nil
 }
 
@@ -73,10 +79,12 @@ func namesOf(c *machine.Case, attached []store.Attachment) (names []string) {
 	if input := filename.Safe(c.InputName); input != "" {
 		names, taken[foldFileName(input)] = append(names, input), true
 	}
-	for i := len(attached) - 1; i >= 0 && len(names) < mostFileNames; i-- {
+	first := len(names)
+	for i := range attached {
 		names = append(names, freeFileName(attached[i].Name, taken))
 	}
-	return names
+	slices.Reverse(names[first:]) // as Files/ has them: the latest first
+	return names[:min(len(names), mostFileNames)]
 }
 
 // IsInput reports whether the name is that of the input.
@@ -123,7 +131,33 @@ func (e *Attachments) replaced(r store.Reader, req Request, given NewAttachment)
 		return nil, InputStays(given.Name)
 	}
 	old := files.Named(given.Name)
-	return old, e.CheckRequest(r.Locks(), req, attachedVersion(old), attachedScope(old))
+	if err := e.CheckRequest(r.Locks(), req, attachedVersion(old), attachedScope(old)); err != nil || old == nil {
+		return nil, err
+	}
+	return e.givesWay(r, req, &files, given.Name)
+}
+
+// givesWay returns the latest attachment that was named so and that the caller may take the
+// place of: none of somebody else's, nor one that a schedule entry names.
+func (e *Attachments) givesWay(r store.Reader, req Request, files *CaseFiles, name string) (*Resource, error) {
+	for i := range files.Attached {
+		f := &files.Attached[i]
+		if foldFileName(files.named[i]) != foldFileName(name) && foldFileName(f.Given) != foldFileName(name) {
+			continue
+		}
+		a, err := e.ownCaseFile(r, req, f)
+		if err == nil {
+			err = unused(r, a.UUID)
+		}
+		switch errs.KindOf(err) {
+		case "":
+			return f, nil
+		case errs.NotAllowed, errs.InUse:
+		default:
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // attachedVersion returns the version of an attachment, nil for none.
@@ -142,10 +176,27 @@ func attachedScope(a *Resource) change.LockScope {
 	return change.ScopeOf(a.Lock)
 }
 
-// giveWay deletes an attachment of which another one has taken the place. What the
-// caller may not delete stays, under another name. The locks are on the name's new
-// attachment from now on.
-func (e *Attachments) giveWay(tx store.Tx, req Request, old *Resource, to *store.Attachment) error {
+// keepNames has the other attachments of one name keep those that they have in Files/: the
+// one that takes the place of old is the latest, and the first of a name has it.
+func (e *Attachments) keepNames(tx store.Tx, req Request, to *store.Attachment, old *Resource) error {
+	_, files, err := e.caseFiles(tx, req.By, to.CaseID)
+	if err != nil {
+		return err
+	}
+	for i := range files.Attached {
+		f := &files.Attached[i]
+		if uuid, ok := store.ParseUUID(f.Name); ok && f.Name != old.Name && f.Given != files.named[i] {
+			if err := tx.Write().Attachments().SetName(uuid, f.Given); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// giveWay deletes an attachment of which another one has taken the place. The locks are on
+// the new attachment from now on.
+func (e *Attachments) giveWay(tx store.Tx, old *Resource, to *store.Attachment) error {
 	if err := tx.Write().Locks().Move(old.Lock, store.AttachmentKey(to.CaseID, to.UUID)); err != nil {
 		return err
 	}
@@ -153,21 +204,47 @@ func (e *Attachments) giveWay(tx store.Tx, req Request, old *Resource, to *store
 	if !ok {
 		return errs.New(errs.Internal, "The attachment %q has no UUID.", old.Name)
 	}
-	a, err := e.findAttachment(tx, req.By, uuid, req.Now)
-	if err != nil || a == nil {
-		return err
-	}
-	if err = e.mayDelete(tx, req.By, a); err == nil {
-		err = unused(tx, uuid)
-	}
-	switch errs.KindOf(err) {
-	case "":
-		return e.dropAttachment(tx, uuid)
-	case errs.NotAllowed, errs.InUse:
+	return e.dropAttachment(tx, uuid)
+}
+
+// logAttached says in the log of a case, if the attachment is bound to one, that it was
+// attached. replaced says that it has taken the place of another one.
+func (e *Attachments) logAttached(tx store.Tx, req Request, a *store.Attachment, replaced bool) error {
+	if a.CaseID == 0 {
 		return nil
-	default:
+	}
+	_, files, err := e.caseFiles(tx, req.By, a.CaseID)
+	if err != nil {
 		return err
 	}
+	name, done := a.Name, "Attached"
+	for i := range files.Attached {
+		if files.Attached[i].Name == a.UUID.String() {
+			name = files.Attached[i].Given
+		}
+	}
+	if replaced {
+		done = "Replaced the file"
+	}
+	size := fmt.Sprintf("%d bytes", a.Size)
+	if a.Size == 1 {
+		size = "1 byte"
+	}
+	return e.logFile(tx, req, a.CaseID, fmt.Sprintf("%s %s, %s", done, name, size))
+}
+
+// logFile says in the log of a case what the caller has done with a file of it.
+func (e *Attachments) logFile(tx store.Tx, req Request, id int64, text string) error {
+	d := &decider{e.base}
+	h, err := d.loadCase(tx, req.By, Ref{CaseID: id})
+	if err != nil {
+		return err
+	}
+	c, err := d.decideOn(h, machine.NoteFile{Actor: e.rights.Actor(req.By, h.admin), Text: text}, req)
+	if err != nil {
+		return err
+	}
+	return d.writeAsked(tx, c)
 }
 
 // CaseFileRename says which file of a case gets which name.
@@ -220,6 +297,9 @@ func (e *Attachments) RenameCaseFile(ctx context.Context, req Request, f CaseFil
 		if err := tx.Write().Attachments().SetName(a.UUID, f.To); err != nil {
 			return err
 		}
+		if err := e.logFile(tx, req, f.CaseID, fmt.Sprintf("Renamed the file %s to %s", f.From, f.To)); err != nil {
+			return err
+		}
 		out = &Outcome{Created: there == nil, Changed: true, Name: found.Name, ETag: a.ETag(), FormETag: a.ETag(), Modified: a.Created, CaseID: a.CaseID}
 		return e.Finish(tx, req, out)
 	})
@@ -227,17 +307,17 @@ func (e *Attachments) RenameCaseFile(ctx context.Context, req Request, f CaseFil
 }
 
 // ownCaseFile returns an attachment that the caller may delete, and so rename.
-func (e *Attachments) ownCaseFile(tx store.Tx, req Request, f *Resource) (*store.Attachment, error) {
+func (e *Attachments) ownCaseFile(r store.Reader, req Request, f *Resource) (*store.Attachment, error) {
 	uuid, ok := store.ParseUUID(f.Name)
 	if !ok {
 		return nil, errs.New(errs.Internal, "The attachment %q has no UUID.", f.Name)
 	}
-	a, err := e.findAttachment(tx, req.By, uuid, req.Now)
+	a, err := e.findAttachment(r, req.By, uuid, req.Now)
 	if err == nil && a == nil {
 		err = change.Absent("attachment")
 	}
 	if err == nil {
-		err = e.mayDelete(tx, req.By, a)
+		err = e.mayDelete(r, req.By, a)
 	}
 	return a, err
 }
@@ -259,6 +339,9 @@ func (e *Attachments) makeWay(tx store.Tx, req Request, f *Resource, overwrite b
 	}
 	if err == nil {
 		err = e.dropAttachment(tx, a.UUID)
+	}
+	if err == nil {
+		err = e.logFile(tx, req, a.CaseID, "Deleted the file "+f.Given)
 	}
 	return err
 }

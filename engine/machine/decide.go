@@ -223,6 +223,11 @@ func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
 }
 
 func (d *caseDecision) decide(event Event) error {
+	if e, is := event.(NoteFile); is { // whatever the case and its ancestors are doing
+		d.changed = true
+		d.add(LogEntry{Kind: LogMessage, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: e.Text})
+		return nil
+	}
 	if _, creates := event.(Create); !creates && d.c.Parent != 0 {
 		if done, err := d.relations().withAncestors(event); done || err != nil {
 			return err

@@ -130,6 +130,13 @@ type (
 		Label string
 		Wrote *Writing // how it was written; nil: that is not told
 	}
+
+	// NoteFile says in the log what a person has done with a file of the case. Nothing
+	// follows from it.
+	NoteFile struct {
+		Actor Actor
+		Text  string
+	}
 )
 
 // Writing is how a message was written.
@@ -153,6 +160,7 @@ func (Resume) event()   {}
 func (Reopen) event()   {}
 func (Edit) event()     {}
 func (Wake) event()     {}
+func (NoteFile) event() {}
 
 // Change sets an XATTR, or removes it.
 type Change struct {
