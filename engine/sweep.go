@@ -113,6 +113,16 @@ func (e *Engine) loadSweeper(r store.Reader) error {
 	return nil
 }
 
+// EarliestDue returns the earliest instant at which something of anybody is due, the zero time for
+// none.
+func (e *Engine) EarliestDue(ctx context.Context) (at time.Time, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		at, err = r.Queue().NextDue()
+		return err
+	})
+	return at, err
+}
+
 // ErrDeliveriesCut is in the error of Engine.Run if deliveries were cut off.
 var ErrDeliveriesCut = errors.New("cut off when the server stopped")
 

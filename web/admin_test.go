@@ -97,7 +97,21 @@ func TestSandboxPage(t *testing.T) {
 			t.Errorf("%v by %s: the clock is at %s, want %s", test.fields, test.user, now, test.now)
 		}
 	}
-	if page := b.get(t, "/tasks").body; !strings.Contains(page, `name="advance" value="PT1H"`) {
+	if got := b.post(t, "/sandbox", "do", "next"); got.status != 422 || !strings.Contains(textOf(got.body, "refused"), "Nothing is due") {
+		t.Errorf("nothing is due: got %d %s", got.status, textOf(got.body, "main"))
+	}
+	g.start(t, "bob", `{"route": "expense", "title": "A", "xattrDict": {"amount": 1240}}`)
+	page := b.get(t, "/sandbox").body
+	if !strings.Contains(page, ">Next: Mon 12 Nov, 08:00</button>") || !strings.Contains(page, "{&#34;set&#34;: &#34;2012-11-12T08:00:00Z&#34;}") {
+		t.Errorf("no step to what is due next, or no curl line: %s", page)
+	}
+	if got := g.browse(t, "ann").post(t, "/sandbox", "do", "next"); got.status != 403 {
+		t.Errorf("by a user: got %d", got.status)
+	}
+	if got := b.post(t, "/sandbox", "do", "next"); got.status != 303 || g.clock.Now().Format("2006-01-02T15:04:05Z") != "2012-11-12T08:00:00Z" {
+		t.Errorf("next: got %d, the clock is at %s", got.status, g.clock.Now())
+	}
+	if page := b.get(t, "/tasks").body; !strings.Contains(page, `name="advance" value="PT1H"`) || !strings.Contains(page, `name="do" value="next"`) {
 		t.Error("the clock has no steps on other pages")
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"flowdrive/internal/errs"
 )
 
 func sandboxPages() []page {
-	g := page{pattern: "/sandbox", query: []string{"do"}, draw: drawSandbox, forms: map[string]form{"advance": moveClock("advance"), "set": moveClock("set")}, fields: map[string]string{"advance": "advance", "set": "set"}}
+	g := page{pattern: "/sandbox", query: []string{"do"}, draw: drawSandbox, forms: map[string]form{"advance": moveClock("advance"), "set": moveClock("set"), "next": toNext}, fields: map[string]string{"advance": "advance", "set": "set", "next": ""}}
 	return []page{g}
 }
 
@@ -19,8 +21,7 @@ type sandboxView struct {
 	May    bool      // administrators move the clock
 	Set    *asking
 	Steps  []clockStep
-	Next   string // the earliest instant at which something is due, "" for none
-	NextAt string
+	Curl   string // what the steps do
 	Coming []comingEvent
 }
 
@@ -38,9 +39,32 @@ func moveClock(key string) form {
 		if value == "" {
 			return nil, fieldMissing(key, "A date and time is needed, such as 2012-11-10 08:00.")
 		}
-		q := driveRequest{Method: "POST", Path: "/clock", Header: [][2]string{{"Content-Type", "application/json"}}, Body: object(always(key, value))}
-		return &act{requests: []driveRequest{q}, to: "/sandbox", done: toldOfStep}, nil
+		return clockAct(key, value), nil
 	}
+}
+
+func clockAct(key, value string) *act {
+	q := driveRequest{Method: "POST", Path: "/clock", Header: [][2]string{{"Content-Type", "application/json"}}, Body: object(always(key, value))}
+	return &act{requests: []driveRequest{q}, to: "/sandbox", done: toldOfStep}
+}
+
+// toNext moves the clock to the earliest instant at which something is due, or has what is due now
+// go on.
+func toNext(x *visit, _ url.Values) (*act, error) {
+	at := x.now
+	if x.by.Admin() { // the drive refuses others
+		due, err := x.Queries.EarliestDue(x.r.Context())
+		if err != nil {
+			return nil, err
+		}
+		if due.IsZero() {
+			return nil, errs.New(errs.Invalid, "Nothing is due at any time: the clock stays where it is.")
+		}
+		if due.After(at) {
+			at = due
+		}
+	}
+	return clockAct("set", at.UTC().Format(time.RFC3339Nano)), nil
 }
 
 // toldOfStep says what a step of the clock has done.
@@ -74,16 +98,27 @@ func drawSandbox(x *visit) error {
 		return err
 	}
 	for _, n := range overview.Next {
-		if v.Next == "" {
-			v.Next, v.NextAt = n.At.UTC().Format(time.RFC3339), x.Words.Moment(n.At)
-		}
 		v.Coming = append(v.Coming, comingEvent{n.At, n.Title})
 	}
 	if v.May {
 		v.Steps = []clockStep{{"+1 h", "advance", "PT1H", x.Key()}, {"+1 d", "advance", "P1D", x.Key()}, {"+7 d", "advance", "P7D", x.Key()}}
-		if v.Next != "" {
-			v.Steps = append(v.Steps, clockStep{"Next: " + v.NextAt, "set", v.Next, x.Key()})
+		var requests []driveRequest
+		for _, s := range v.Steps {
+			requests = append(requests, clockAct(s.Do, s.Value).requests...)
 		}
+		due, err := x.Queries.EarliestDue(x.r.Context())
+		if err != nil {
+			return err
+		}
+		if !due.IsZero() {
+			a, err := toNext(x, nil)
+			if err != nil {
+				return err
+			}
+			requests = append(requests, a.requests...)
+			v.Steps = append(v.Steps, clockStep{"Next: " + x.Words.Moment(due), "next", "", x.Key()})
+		}
+		v.Curl = x.curlLines(requests)
 		v.Set = x.asks(asking{Do: "set", Title: "Another instant", Submit: "Set the clock", Post: "/sandbox", Fields: []*field{
 			{Name: "set", Label: "Instant", Kind: "text", Needed: true, Value: x.Words.Typed(x.now.Truncate(time.Second)), Hint: "Never backwards. What is due on the way is done, in order."},
 		}}, moveClock("set"))

@@ -18,6 +18,8 @@ type ScheduleQueries interface {
 	// EntryDetail returns an entry with what became of its last instants, or of those
 	// before an instant; more says that there are others before.
 	EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error)
+	// EarliestDue returns when something of anybody is due next, the zero time for never.
+	EarliestDue(ctx context.Context) (time.Time, error)
 	// Late returns what is late or has failed, as far as by has a part in it.
 	Late(ctx context.Context, by identity.Principal) (*status.Late, error)
 	// Forecast returns what happens to a case if nobody does anything.
@@ -34,6 +36,11 @@ func (q queries) EntryViews(ctx context.Context, by identity.Principal, query en
 // EntryDetail implements ScheduleQueries.
 func (q queries) EntryDetail(ctx context.Context, by identity.Principal, uuid string, before time.Time, limit int) (v *engine.EntryView, more bool, err error) {
 	return q.engine.Schedules.EntryDetail(ctx, by, uuid, before, limit)
+}
+
+// EarliestDue implements ScheduleQueries.
+func (q queries) EarliestDue(ctx context.Context) (time.Time, error) {
+	return q.engine.EarliestDue(ctx)
 }
 
 // Late implements ScheduleQueries.
