@@ -150,7 +150,24 @@ func (n routeFile) put(ctx context.Context, req engine.Request, in *upload) (*en
 		return n.engine.Routes.MigrateRoute(ctx, req, n.name, n.yaml(), in.data)
 	}
 	out, err := n.engine.Routes.PutRoute(ctx, req, n.name, n.yaml(), in.data)
-	return out, n.meantScenario(err)
+	return out, n.sameRoute(ctx, n.meantScenario(err))
+}
+
+// sameRoute says in the refusal of a condition under which name the route is there, if it is
+// another spelling of this one: who makes a new file does not see that it is the same route.
+func (n routeFile) sameRoute(ctx context.Context, err error) error {
+	if !errs.Is(err, errs.Precondition) {
+		return err
+	}
+	r, missing := n.engine.Routes.Route(ctx, n.by, n.name)
+	ext := ".json"
+	if missing == nil && r.YAML {
+		ext = ".yaml"
+	}
+	if missing != nil || ext == n.ext {
+		return err //nolint:nilerr // that the route is not there is said by the condition
+	}
+	return errs.New(errs.Precondition, "The route is there already: %[1]s%[2]s is the same route as %[1]s%[3]s. Save the text as %[1]s%[2]s.", r.Name, ext, n.ext)
 }
 
 func (n routeFile) describe(a *answer, o *engine.Outcome) {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
@@ -260,7 +262,22 @@ var forMounts = strings.NewReplacer(
 	"DELETE with ?force cancels its open cases and pauses the schedule entries.",
 	"An administrator of the route can delete it on its page or by flowdrive rm --force, which cancels its open cases and pauses the schedule entries.",
 	" and Overwrite is F.", " and nothing was to be overwritten.",
+	"To store a route, PUT its document to Routes/<name>.yaml; to start a case, POST its document to Cases/.",
+	"To store a route, save it as Routes/<name>.yaml; to start a case, save its document in Cases/.",
+	"The condition is not met: what is stored at this address is ", "Your program has read another version: what is stored now is ",
+	"Fetch it, and decide again.", "Open it again, and decide again.",
 )
+
+// notAllowedHere matches the refusal of a method, which people on a mount do not know.
+var notAllowedHere = regexp.MustCompile(`^[A-Z]+ is not allowed at this address; it takes [A-Z, ]*\.$`)
+
+// plainly says why something was refused without the words of the protocol.
+func plainly(detail string) string {
+	if notAllowedHere.MatchString(detail) {
+		return "This cannot be done at this place. Workflow/README.txt says what can be."
+	}
+	return forMounts.Replace(dav.PlainCondition(detail))
+}
 
 // writeReasons writes every reason once: the detail of a refused document is its
 // first fault.
@@ -270,10 +287,10 @@ func writeReasons(b *strings.Builder, refusal error) {
 		return
 	}
 	for _, f := range e.Faults {
-		b.WriteString("- " + f.String() + "\n")
+		b.WriteString("- " + forMounts.Replace(f.String()) + "\n")
 	}
 	if len(e.Faults) == 0 {
-		b.WriteString("- " + forMounts.Replace(e.Detail) + "\n")
+		b.WriteString("- " + plainly(e.Detail) + "\n")
 	}
 	if e.Kind == errs.ScenarioBroken {
 		fmt.Fprintf(b, "\nThese are places in %v, the story by which the route is tried before it is stored.\n"+

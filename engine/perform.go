@@ -178,7 +178,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		version = taskVersion(h, action)
 	}
 	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.TaskKey(h.row.ID, action))); err != nil {
-		return nil, taskGone(err, h, action)
+		return nil, taskGone(err, h, action, string(req.By.Name))
 	}
 	if err := notArchived(h.row); err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		}
 	}
 	if failed && t.do != "retry" && t.do != "abort" {
-		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "This has failed. It can be tried again or given up by an administrator of the route: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
+		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "This has failed. It can be tried again or given up by an administrator of the route, who saves {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
 	var c *caseChange
 	var err error
@@ -217,9 +217,16 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 }
 
 // taskGone says in the refusal of a condition what became of a task that is not there any
-// more: that there is nothing at its address does not tell its user what to do.
-func taskGone(err error, h *loadedCase, action string) error {
-	if !errs.Is(err, errs.Precondition) || taskResource(h, action) != nil {
+// more, or why it is not one of the user's: that there is nothing at its address, or another
+// version, does not tell its user what to do.
+func taskGone(err error, h *loadedCase, action, user string) error {
+	if !errs.Is(err, errs.Precondition) {
+		return err
+	}
+	if taskResource(h, action) != nil {
+		if why := machine.Barred(h.core, h.route.Compiled, action, user); why != "" {
+			return errs.New(errs.Precondition, "%s", why)
+		}
 		return err
 	}
 	if over := machine.Over(h.core, h.route.Compiled, action); over != "" {

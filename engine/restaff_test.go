@@ -111,3 +111,28 @@ actions:
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestFourEyesInWords: who may not do a task because of what they have done in the case is told
+// that, and not that a condition of their program is not met.
+func TestFourEyesInWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("buy", `{access: {start: [everyone]}, roles: {boss: {assign: [everyone]}}, states: {a: {type: start}, c: {}, b: {type: complete}},
+		actions: {begin: {trigger: init}, check: {title: Check it, in: [a], role: boss, to: c},
+		approve: {title: Approve, type: approve, in: [a, c], role: boss, distinct: [begin, check], to: b}}}`)
+	sam, ann := w.as("sam"), w.as("ann")
+	id := sam.startCase(`{"route": "buy"}`)
+	words := func(u user, kind errs.Kind, want string, options ...option) {
+		t.Helper()
+		_, err := u.perform(id, "approve", `{}`, options...)
+		if w.refused(err, kind); !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	words(sam, errs.FourEyes, `You may not do "Approve" in this case, because you have started it`)
+	words(sam, errs.Precondition, `You may not do "Approve" in this case, because you have started it`, ifNew())
+	words(ann, errs.Precondition, "It is not so", ifNew())
+	ann.mustPerform(id, "check")
+	words(ann, errs.FourEyes, `You may not do "Approve" in this case, because you have done "Check it" in it`)
+	w.as("bob").mustPerform(id, "approve")
+}

@@ -183,14 +183,40 @@ func (c *Conditions) Check(v Version) error {
 	return nil
 }
 
+// What the stored version is if a condition is not met.
+const (
+	isNothing = "there is nothing at this address."
+	isNamed   = "a version that it names is stored at this address. Fetch it, and decide again."
+	isOther   = "another version is stored at this address. Fetch it, and decide again."
+)
+
 func failed(header string, v Version) error {
-	if !v.Exists {
-		return errs.New(errs.Precondition, "The condition in %s is not met: there is nothing at this address.", header)
+	is := isOther
+	switch {
+	case !v.Exists:
+		is = isNothing
+	case header == "If-None-Match":
+		is = isNamed
 	}
-	if header == "If-None-Match" {
-		return errs.New(errs.Precondition, "The condition in %s is not met: a version that it names is stored at this address. Fetch it, and decide again.", header)
+	return errs.New(errs.Precondition, "The condition in %s is not met: %s", header, is)
+}
+
+// PlainCondition says what the detail of a failed condition says to a person on a mount, who
+// has sent none: their program has. Any other text it returns as it is.
+func PlainCondition(detail string) string {
+	_, is, found := strings.Cut(detail, " is not met: ")
+	if !found || !strings.HasPrefix(detail, "The condition in ") {
+		return detail
 	}
-	return errs.New(errs.Precondition, "The condition in %s is not met: another version is stored at this address. Fetch it, and decide again.", header)
+	switch is {
+	case isNothing:
+		return "The file is not there any more. Look into its folder, and decide again."
+	case isNamed:
+		return "There is a file of this name already, and your program wanted to make a new one. Open the one that is there, and decide again."
+	case isOther:
+		return "The file has changed since your program has read it. Open it again, and decide again."
+	}
+	return detail
 }
 
 // matches judges If-Match: strong comparison, in which the counters of a form

@@ -196,21 +196,55 @@ func changedKeys(changes []Change) string {
 // somebody else. On whose behalf each acts counts, too
 // (docs/contract/routes.md#distinct-performers). Administrators are not exempt.
 func (d personal) fourEyes(a *route.Action, actor, behalf string) error {
+	if other, did := doneBefore(d.c, d.route, a, actor); other != nil {
+		return errs.New(errs.FourEyes, "%s", youDidBefore(d.c, a, other, did, actor))
+	}
+	if other, did := doneBefore(d.c, d.route, a, behalf); other != nil {
+		return errs.New(errs.FourEyes, "%q must be performed by someone other than %s, who performed %q.", a.Name, did, other.Name)
+	}
+	return nil
+}
+
+// doneBefore returns the action that must be performed by another user than a, and that the
+// user has performed, or somebody has on their behalf; nil if there is none. by is the user.
+func doneBefore(c *Case, r *route.Route, a *route.Action, user string) (other *route.Action, by string) {
 	for _, i := range a.Distinct {
-		other := &d.route.Actions[i]
-		last := d.c.performed(other.Name)
-		if last == nil {
+		last := c.performed(r.Actions[i].Name)
+		if last == nil || user == "" {
 			continue
 		}
 		for _, did := range []string{last.By, last.For} {
-			for _, wants := range []string{actor, behalf} {
-				if did != "" && wants != "" && sameName(did, wants) {
-					return errs.New(errs.FourEyes, "%q must be performed by someone other than %s, who performed %q.", a.Name, did, other.Name)
-				}
+			if did != "" && sameName(did, user) {
+				return &r.Actions[i], did
 			}
 		}
 	}
-	return nil
+	return nil, ""
+}
+
+// youDidBefore says to the user why another one must perform the action.
+func youDidBefore(c *Case, a, other *route.Action, did, user string) string {
+	what := fmt.Sprintf("you have done %q in it", title(other))
+	if last := c.performed(other.Name); other.Trigger == route.TriggerInit {
+		what = "you have started it"
+	} else if !sameName(last.By, user) {
+		what = fmt.Sprintf("%s has done %q in it for you", last.By, title(other))
+	}
+	return fmt.Sprintf("You may not do %q in this case, because %s: it must be performed by someone other than %s, who performed %q.", title(a), what, did, other.Name)
+}
+
+// Barred says why the user may not perform the action although it is a task of theirs: by
+// what they have done in the case. It is "" if that is not so.
+func Barred(c *Case, r *route.Route, action, user string) string {
+	i := r.Action(action)
+	if i == unknown {
+		return ""
+	}
+	other, did := doneBefore(c, r, &r.Actions[i], user)
+	if other == nil {
+		return ""
+	}
+	return youDidBefore(c, &r.Actions[i], other, did, user)
 }
 
 func (d refusals) noAction(name string) error {

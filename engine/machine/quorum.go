@@ -47,7 +47,7 @@ func (d personal) vote(place int, p performance, e Perform) (enough bool, err er
 	}
 	for _, name := range []string{e.Actor.Name, behalf} {
 		if name != "" && task.votedBy(name) {
-			return false, errs.New(errs.FourEyes, "%q needs %d different users; %s counts already: %s. PUT {\"do\": \"release\"} takes that back.", a.Name, a.Need.Count, name, quorum(a, task).Text())
+			return false, errs.New(errs.FourEyes, "%q needs %d different users; %s counts already: %s. {\"do\": \"release\"} takes that back.", a.Name, a.Need.Count, name, quorum(a, task).Text())
 		}
 	}
 	if len(task.Votes)+1 >= a.Need.Count {

@@ -142,7 +142,7 @@ func (d personal) isOthers(place int, actor Actor) bool {
 func (d personal) checkAvailable(place int, actor Actor) error {
 	e := &d.c.Enabled[place]
 	if d.route.Actions[d.actions[place]].MustAccept && e.State != Accepted {
-		refusal := errs.New(errs.ActionNotEnabled, "%q must be accepted before it can be performed: PUT {\"do\": \"accept\"} first.", e.Action)
+		refusal := errs.New(errs.ActionNotEnabled, "%q must be accepted before it can be performed: save {\"do\": \"accept\"} first.", e.Action)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}
@@ -354,7 +354,7 @@ func (d personal) delegate(e Delegate) error {
 	if err != nil {
 		return err
 	}
-	if err := d.fourEyes(a, to, ""); err != nil {
+	if err := d.fourEyes(a, "", to); err != nil {
 		return err
 	}
 	d.setState(place, Offered)

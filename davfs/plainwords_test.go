@@ -1,0 +1,24 @@
+package davfs
+
+import "testing"
+
+// TestNotesInPlainWords: people on a mount do not know methods and headers, so that the notes
+// about what was refused do not name them.
+func TestNotesInPlainWords(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Schedule/w.json If-None-Match: * | {"route":"tip","type":"cron","hour":22} | 201
+		davfs2 PUT Schedule/w.json If-None-Match: * | {"route":"tip","type":"cron","hour":23} | 412
+		davfs2 GET Status/refused.txt | | 200 | .*\n  There is a file of this name already, and your program wanted to make a new one.*
+		+60
+		davfs2 PUT Schedule/w.json If-Match: "x" | {"route":"tip","type":"cron","hour":23} | 412
+		davfs2 GET Status/refused.txt | | 200 | .*12:01 UTC   [^ ]*w.json\n  The file has changed since your program has read it.*
+		+60
+		davfs2 PUT Schedule/v.json If-Match: "x" | {"route":"tip","type":"cron","hour":23} | 412
+		davfs2 GET Status/refused.txt | | 200 | .*12:02 UTC   [^ ]*v.json\n  The file is not there any more.*
+		+60
+		davfs2 PUT Routes/tip.yml If-None-Match: * | title: Tips | 412
+		davfs2 GET Status/refused.txt | | 200 | .*12:03 UTC   [^ ]*tip.yml\n  The route is there already: tip.yaml is the same route as tip.yml. Save the text as tip.yaml.*
+		curl PUT Routes/tip.yaml If-None-Match: * | title: Tips | 412 | .*The condition in If-None-Match is not met.*
+	`)
+}
