@@ -64,14 +64,16 @@ func TestLockOfAFileOfACase(t *testing.T) {
 	l.want(http.StatusNoContent, "sam DELETE /attachfs/18/"+uuid)
 	l.want(http.StatusNotFound, "sam GET "+files+"note.txt")
 
-	// What others have attached stays under another name, and the lock is on the new one.
+	// What others have attached keeps its name, and the lock that is on it.
 	l.want(http.StatusCreated, "ann PUT "+files+"plan.txt", "> hers")
 	token, _ = l.want(http.StatusOK, "sam LOCK "+files+"plan.txt", lockBody)
 	l.want(http.StatusLocked, "ann PUT "+files+"plan.txt", "> hers again")
-	l.want(http.StatusNoContent, "sam PUT "+files+"plan.txt", "If: ("+token+")", "> sam's")
+	l.want(http.StatusCreated, "sam PUT "+files+"plan.txt", "If: ("+token+")", "> sam's")
+	l.want(http.StatusOK, "sam GET "+files+"plan%20(2).txt")
 	l.want(http.StatusLocked, "ann PUT "+files+"plan.txt", "> hers again")
-	l.want(http.StatusNoContent, "ann DELETE "+files+"plan%20(2).txt")
+	l.want(http.StatusLocked, "ann DELETE "+files+"plan.txt")
 	l.want(http.StatusNoContent, "sam UNLOCK "+files+"plan.txt", "Lock-Token: "+token)
+	l.want(http.StatusNoContent, "ann DELETE "+files+"plan.txt")
 
 	l.want(http.StatusNotFound, "bob LOCK "+files+"plan.txt", lockBody)
 	l.want(http.StatusNotFound, "sam LOCK "+files+"new.txt", lockBody) // a script makes no drafts
