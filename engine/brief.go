@@ -9,7 +9,7 @@ import (
 // tell posts what services and people are told by a notice of a case, with what they
 // need to know of the cases and tasks that it names.
 func (t *notifier) tell(n *notice.Notice) error {
-	n.Crowd = t.change.crowd && n.Trouble != nil
+	n.Crowd = n.Crowd || t.change.crowd && n.Trouble != nil
 	routes := map[int64]*route.Route{}
 	know := func(c *machine.Case) error {
 		if c == nil || routes[c.ID] != nil {

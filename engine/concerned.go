@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
@@ -42,6 +43,20 @@ func (c *concerned) context(p *store.Party, why machine.Reason) {
 	}
 }
 
+// deputies adds those who stand in for users who have the task: these may be away.
+func (c *concerned) deputies(holders []string, now time.Time) {
+	for _, name := range holders {
+		p := c.table.ByName(identity.User, name)
+		if p == nil || !p.Deputy.Active(now) {
+			continue
+		}
+		before := len(c.people)
+		if c.user(c.table.ByName(identity.User, string(p.Deputy.User)), machine.ReasonDeputy); len(c.people) > before {
+			c.people[before].Behalf = string(p.Name)
+		}
+	}
+}
+
 // admins adds those who administer a route; if none of them can be told, or always, those
 // who administer the server.
 func (c *concerned) admins(routeID int64, always bool) {
@@ -68,7 +83,7 @@ func (c *concerned) admins(routeID int64, always bool) {
 
 // concernedBy returns whom something that is wrong with the case concerns, as far as
 // they may see it: its starter, the owner of its schedule entry, those who have the
-// task that it is about, and the administrators of the route.
+// task that it is about, their deputies, and the administrators of the route.
 func (t *notifier) concernedBy(of *trouble) ([]notice.Person, error) {
 	core, c := t.change.after, &concerned{decider: t.decider, table: t.accounts.Table()}
 	for _, of := range []struct {
@@ -90,14 +105,17 @@ func (t *notifier) concernedBy(of *trouble) ([]notice.Person, error) {
 			c.user(c.table.ByID(entry.AuthorID), machine.ReasonOwner)
 		}
 	}
+	var holders []string
 	for _, party := range of.Holders {
 		if party == machine.PartyAdmins || party == string(identity.Everyone) {
 			continue // the former are told below
 		}
 		for _, name := range c.persons(party) {
 			c.user(c.table.ByName(identity.User, name), machine.ReasonTask)
+			holders = append(holders, name)
 		}
 	}
+	c.deputies(holders, t.now())
 	c.admins(core.RouteID, false)
 	return t.seeing(c.people)
 }

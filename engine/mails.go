@@ -49,7 +49,7 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post pos
 	if n.Crowd {
 		kept.Crowd = n.Kind
 	}
-	if wish.At.IsZero() && n.Trouble != nil && (n.Trouble.Again || n.Crowd || p.Together) && post.hold == nil {
+	if wish.At.IsZero() && (n.Crowd || n.Trouble != nil && (n.Trouble.Again || p.Together)) && post.hold == nil {
 		wish.At, wish.Digest = n.Time, true
 		if post.note != nil {
 			if err := post.note(&machine.Request{Mail: mail}); err != nil {

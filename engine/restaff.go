@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"flowdrive/engine/account"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
@@ -15,11 +16,11 @@ const maxRestaffed = 100
 
 // StaffChanged implements account.Ties. What is to be changed is found outside the
 // writer, and judged again in it.
-func (e *base) StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error {
+func (e *base) StaffChanged(ctx context.Context, req change.Request, s account.Staff) error {
 	d := &decider{e}
 	var ids []int64
 	err := e.Store.View(ctx, func(r store.Reader) error {
-		rows, err := r.Cases().Tasks().WithTasks(store.TaskFilter{Lists: machine.OnOffered, Parties: e.withTeams(changed), Routes: e.allRoutes()})
+		rows, err := r.Cases().Tasks().WithTasks(store.TaskFilter{Lists: machine.OnOffered, Parties: e.withTeams(s.Changed), Routes: e.allRoutes()})
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (e *base) StaffChanged(ctx context.Context, req change.Request, changed []i
 			return err
 		}
 	}
-	return nil
+	return (&newcomers{decider: d, req: req, staff: s}).tell(ctx)
 }
 
 // sendCrowd has the mails sent that were kept until all cases have followed a change of a

@@ -28,6 +28,13 @@ func (c *caseChange) over() map[string]notice.End {
 			over[troubleFailure+f.Name] = endOf(f.Over)
 		}
 	}
+	if c.was.Life == machine.Active && c.was.Shown() == machine.Failed && c.after.Shown() == machine.Completed {
+		for _, u := range c.was.AllUndone() { // it can still be tried again, and nothing waits for it
+			if _, is := over[troubleFailure+u.Name]; !is {
+				over[troubleFailure+u.Name] = notice.EndPassed
+			}
+		}
+	}
 	waited := c.was.Life == machine.Queued && c.was.LogSeq > 1
 	if (waited || c.was.Life == machine.Failed) && c.after.Life != machine.Queued && c.after.Life != machine.Failed {
 		over[troubleFailure] = notice.EndMended

@@ -75,6 +75,12 @@ type Routes interface {
 	SeenRoute(by identity.Principal, name string) (spelled string, ok bool)
 }
 
+// Staff is what has changed in who can do tasks.
+type Staff struct {
+	Changed []identity.ID   // users who may log in now or may not any more, and teams that have other members
+	Come    []identity.Name // of the one user or team that is changed: who can log in again, or who are members now
+}
+
 // Ties is what accounts need to know of everything that names users and teams.
 type Ties interface {
 	// PartyUses returns what needs a user or team.
@@ -97,9 +103,9 @@ type Ties interface {
 	// VacateParty offers the tasks that a user, who was disabled, has for themselves
 	// to others again.
 	VacateParty(ctx context.Context, req change.Request, p *store.Party) error
-	// StaffChanged judges again which tasks of cases nobody can do: those users may log
-	// in or may not any more, or those teams have other members.
-	StaffChanged(ctx context.Context, req change.Request, changed []identity.ID) error
+	// StaffChanged judges again which tasks of cases nobody can do, and tells those who have
+	// come of the tasks that wait for them.
+	StaffChanged(ctx context.Context, req change.Request, s Staff) error
 	// PartyMade assigns the roles of cases that have no players because there was no user
 	// or team of that name.
 	PartyMade(ctx context.Context, req change.Request, p *store.Party) error

@@ -96,7 +96,7 @@ func (e *Accounts) remove(ctx context.Context, req change.Request, r removal) er
 	if err != nil || len(in) == 0 || req.DryRun {
 		return err
 	}
-	return e.ties.StaffChanged(change.Committed(ctx), req, in)
+	return e.ties.StaffChanged(change.Committed(ctx), req, Staff{Changed: in})
 }
 
 // teamsWith returns the teams of which the user or team of that name is a member.

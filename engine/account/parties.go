@@ -159,7 +159,23 @@ func (e *Accounts) tellCases(ctx context.Context, req change.Request, c *Change)
 	if !p.Disabled && (!c.Changed || old.Disabled == p.Disabled && old.Admin == p.Admin && slices.Equal(old.Members, p.Members) && slices.Equal(old.Admins, p.Admins)) {
 		return nil
 	}
-	return e.ties.StaffChanged(ctx, req, []identity.ID{p.ID})
+	return e.ties.StaffChanged(ctx, req, Staff{Changed: []identity.ID{p.ID}, Come: come(old, p)})
+}
+
+// come returns who can do tasks of a user or team that could not before.
+func come(old, p *store.Party) (names []identity.Name) {
+	switch {
+	case p.Disabled || old == nil:
+	case p.Kind == identity.User && old.Disabled:
+		names = append(names, p.Name)
+	case p.Kind == identity.Team:
+		for _, member := range p.Members {
+			if !slices.Contains(old.Members, member) {
+				names = append(names, member)
+			}
+		}
+	}
+	return names
 }
 
 // hashGiven hashes the password of a user's document. It returns "" if there is

@@ -15,6 +15,7 @@ type Reason string
 const (
 	ReasonTask        Reason = "task"        // they have a task that they did not have before
 	ReasonReminder    Reason = "reminder"    // they have had it for a while
+	ReasonDeputy      Reason = "deputy"      // they stand in for a user who has the task
 	ReasonPlayer      Reason = "player"      // they play a role in the case
 	ReasonStakeholder Reason = "stakeholder" // they are its stakeholder
 	ReasonStarter     Reason = "starter"     // they have started it

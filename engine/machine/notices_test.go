@@ -58,7 +58,7 @@ roles:
 states: {open: {type: start}, checked: {}, signed: {}, done: {type: complete}}
 actions:
   begin: {trigger: init, past: Begun}
-  check: {in: [open], role: clerk, to: checked, past: Checked, choice: c, dueIn: P1D}
+  check: {in: [open], role: clerk, to: checked, past: Checked, choice: c, dueIn: P9D}
   pass: {in: [open], role: clerk, to: checked, choice: c}
   help: {enabledIn: [open], allowed: [everyone]}
   cheer: {in: [open], role: all}

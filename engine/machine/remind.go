@@ -17,7 +17,18 @@ func (d caseTimers) reminds(place int) bool {
 		return false
 	}
 	e := &d.c.Enabled[place]
-	return e.State.forPeople() && len(holders(d.c, d.status, &d.route.Actions[i], e)) > 0
+	return e.State.forPeople() && !d.isToldOverdue(place) && len(holders(d.c, d.status, &d.route.Actions[i], e)) > 0
+}
+
+// isToldOverdue reports whether the task in that place was not done or accepted in time, and
+// the route has no handler for that: those who have it are told daily that it is overdue, and
+// are not reminded of it as well.
+func (d caseTimers) isToldOverdue(place int) bool {
+	e, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
+	past := func(t *Timer) bool {
+		return t != nil && (t.Expired || !t.due().IsZero() && !t.due().After(d.now))
+	}
+	return past(e.DoBy) && len(a.OnDue) == 0 || e.State == Offered && past(e.AcceptBy) && len(a.OnOfferTimeout) == 0
 }
 
 // holders returns the parties that have a task: the user who has accepted it, else
@@ -57,6 +68,10 @@ func (d caseTimers) remindAgain(e *Enabled) {
 // users.
 func (d caseTimers) remind(place int) {
 	e := &d.c.Enabled[place]
+	if d.isToldOverdue(place) { // as of this very instant
+		e.Remind, d.changed = time.Time{}, true
+		return
+	}
 	d.remindAgain(e)
 	if d.logFull() {
 		return

@@ -104,6 +104,34 @@ func isBarred(c *Case, r *route.Route, a *route.Action, user string) bool {
 	return slices.ContainsFunc(barred(c, r, a), func(one string) bool { return sameName(one, user) })
 }
 
+// OfferedAs returns the tasks of a case that are offered to a user because they are one of some
+// parties, none if these are nothing but ways out: to refuse or withdraw is not something to do.
+func OfferedAs(c *Case, r *route.Route, user string, parties []string) (tasks []TaskRef) {
+	if c.Life != Active || !c.hasTasks() {
+		return nil
+	}
+	status, something := r.State(c.Status), false
+	for i := range c.Enabled {
+		e := &c.Enabled[i]
+		at := r.Action(e.Action)
+		if at == unknown || !r.Actions[at].IsTask() || e.State != Offered || e.rejectedBy(user) || isBarred(c, r, &r.Actions[at], user) {
+			continue
+		}
+		have := holders(c, status, &r.Actions[at], e)
+		is := func(party string) bool {
+			return slices.ContainsFunc(have, func(one string) bool { return sameName(one, party) })
+		}
+		if !slices.ContainsFunc(parties, is) || is(user) && !slices.ContainsFunc(parties, func(party string) bool { return sameName(party, user) }) {
+			continue
+		}
+		tasks, something = append(tasks, TaskRef{c.ID, e.Action}), something || !isWayOut(r, at)
+	}
+	if !something {
+		return nil
+	}
+	return tasks
+}
+
 // Judged returns the case for its warnings to be changed, as of an instant: others can
 // do its tasks now, and nothing else has changed.
 func (c *Case) Judged(now time.Time) *Case {

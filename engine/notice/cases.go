@@ -15,6 +15,9 @@ const mostCasesOfOne = 100
 // lateFile is the path of the file with what is wrong in the cases that its reader sees.
 const lateFile = "/dav/Workflow/Status/late.txt"
 
+// offeredFolder is the path of the folder with what its reader can do.
+const offeredFolder = "/dav/Workflow/Worklist/Offered/"
+
 // CaseLine is one of several cases that a service is told of at once.
 type CaseLine struct {
 	ID    int64  `json:"id"`    // its number
@@ -40,6 +43,9 @@ func (p *Payload) Add(other *Payload, links link.Base) {
 		p.Type = "cases" + p.Type[len("case"):]
 		d.Case, d.XAttrs, d.Trouble, d.Acts, d.Over = nil, nil, nil, []ActData{}, nil
 		d.Href, d.URL, d.Page = lateFile, links.To(lateFile), links.To(latePage)
+		if d.Kind == KindTask {
+			d.Href, d.URL, d.Page = offeredFolder, links.To(offeredFolder), links.To("/tasks")
+		}
 	}
 	d.Count++
 	if len(d.Cases) < mostCasesOfOne {
@@ -61,8 +67,12 @@ func (p *Payload) Add(other *Payload, links link.Base) {
 
 // crowdCount says what one event has done to the tasks of that many cases.
 func crowdCount(kind Kind, count int) string {
-	if kind == KindMended {
+	switch kind {
+	case KindTask:
+		return fmt.Sprintf("%d tasks wait", count)
+	case KindMended:
 		return fmt.Sprintf("%d tasks are no longer without those who can do them", count)
+	case KindReminder, KindAct, KindOutcome, KindOverdue, KindFailure:
 	}
 	return fmt.Sprintf("%d tasks cannot be done", count)
 }

@@ -95,8 +95,12 @@ func (n *Notice) tasks(p *Person) (out []letterTask) {
 				if b.AcceptFirst {
 					t.Lines = append(t.Lines, "It must be accepted first.")
 				}
-				if !b.Due.IsZero() {
+				switch {
+				case b.Due.IsZero():
+				case b.Due.After(n.Time):
 					t.Lines = append(t.Lines, "It is due by "+p.When(b.Due)+".")
+				default:
+					t.Lines = append(t.Lines, "It was due by "+p.When(b.Due)+".")
 				}
 			}
 		}
@@ -160,6 +164,8 @@ func (p *Person) because() string {
 	switch p.Why {
 	case machine.ReasonTask, machine.ReasonReminder:
 		return "the task is yours"
+	case machine.ReasonDeputy:
+		return "you stand in for a user who has the task"
 	case machine.ReasonPlayer:
 		return "you play a role in the case"
 	case machine.ReasonStakeholder:

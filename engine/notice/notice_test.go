@@ -130,7 +130,7 @@ func TestMailReasons(t *testing.T) {
 		machine.ReasonTask: "the task is yours", machine.ReasonReminder: "the task is yours", machine.ReasonPlayer: "you play a role in the case",
 		machine.ReasonStakeholder: "you are a stakeholder of the case", machine.ReasonStarter: "you started the case", machine.ReasonWatcher: "you watch the route",
 		machine.ReasonContext: "the case is yours", machine.ReasonOwner: "the schedule entry is yours", machine.ReasonTeam: "you administer the team that this belongs to",
-		machine.ReasonAdmin: "you administer the route", machine.ReasonServer: "you administer the server", machine.ReasonTold: "you were told when it went wrong",
+		machine.ReasonAdmin: "you administer the route", machine.ReasonServer: "you administer the server", machine.ReasonTold: "you were told when it went wrong", machine.ReasonDeputy: "you stand in for a user who has the task",
 	} {
 		if text := sampleEvent().Mail(samplePerson(why)).Text; !strings.Contains(text, "You get this because "+because+".") {
 			t.Errorf("%s: %s", why, text)
