@@ -24,8 +24,8 @@ func adminPages() []page {
 		{pattern: "/admin/users", query: []string{"do", "name"}, draw: drawUsers, forms: forms, fields: adminFields()},
 		{pattern: "/admin/teams", query: []string{"do", "name"}, draw: drawTeams, forms: forms, fields: adminFields()},
 		{pattern: "/admin/holds", query: []string{"do", "name"}, draw: drawHolds, forms: forms, fields: adminFields()},
-		{pattern: "/admin/audit", draw: func(x *visit) error { return x.redirect("/admin/audit/" + x.now.UTC().Format(time.DateOnly)) }},
-		{pattern: "/admin/audit/{date}", query: []string{"q", "outcome", "after"}, draw: drawAudit},
+		{pattern: "/admin/audit", query: []string{"date", "actor", "action", "q", "outcome"}, draw: toAudit},
+		{pattern: "/admin/audit/{date}", query: []string{"actor", "action", "q", "outcome", "after"}, draw: drawAudit},
 		{pattern: "/admin/escalated", draw: func(x *visit) error { return x.redirect("/tasks/escalated") }},
 		{pattern: "/admin/metrics", draw: func(x *visit) error { return x.redirect("/metrics") }},
 	}
@@ -302,9 +302,7 @@ func drawAdmin(x *visit) error {
 		return err
 	}
 	d.serverFigures(v)
-	if len(v.Figures) < 4 {
-		v.Figures = append(v.Figures, figure{"Stored by you", sizeOf(quota.Used), "of " + sizeOf(quota.Used+quota.Available), ""})
-	}
+	v.Figures = append(v.Figures, figure{"Stored by you", sizeOf(quota.Used), "of " + sizeOf(quota.Used+quota.Available), ""})
 	return x.adminDraw(v, "")
 }
 
@@ -482,6 +480,8 @@ func drawHolds(x *visit) error {
 // auditView is a day of the audit log.
 type auditView struct {
 	Date, Query, Outcome string
+	Actor, Action        string
+	Outcomes             []tab
 	File                 string
 	Before, After        string // addresses of the days beside it
 	Next                 string
@@ -497,6 +497,36 @@ type auditRow struct {
 	Detail  *string   `json:"detail"`
 }
 
+// passes reports whether a row is of who and what the page is filtered by.
+func (a *auditView) passes(row *auditRow) bool {
+	return (a.Actor == "" || strings.EqualFold(a.Actor, deref(row.Actor))) && (a.Action == "" || strings.Contains(strings.ToLower(row.Action), strings.ToLower(a.Action)))
+}
+
+// auditOf returns the address of another day with the same filters.
+func auditOf(x *visit, day time.Time) string {
+	to := url.URL{Path: "/admin/audit/" + day.Format(time.DateOnly)}
+	q := url.Values{}
+	for _, name := range []string{"actor", "action", "q", "outcome"} {
+		if value := x.query.Get(name); value != "" {
+			q.Set(name, value)
+		}
+	}
+	to.RawQuery = q.Encode()
+	return to.String()
+}
+
+// toAudit leads to the day that the form of the audit log asks for, today without one.
+func toAudit(x *visit) error {
+	day := x.now.UTC()
+	if date := strings.TrimSpace(x.query.Get("date")); date != "" {
+		var err error
+		if day, err = time.Parse(time.DateOnly, date); err != nil {
+			return errs.New(errs.BadParameter, "date is a day such as 2012-11-09, not %q.", errs.Clip(date, mostOfALine))
+		}
+	}
+	return x.redirect(auditOf(x, day))
+}
+
 // auditRows is how many lines of the audit log a page shows.
 const auditRows = 200
 
@@ -509,8 +539,11 @@ func drawAudit(x *visit) error {
 	if outcome := x.query.Get("outcome"); outcome != "" && outcome != "done" && outcome != "refused" {
 		return errs.New(errs.BadParameter, "outcome can be done or refused, not %q.", outcome)
 	}
-	a := &auditView{Date: date, Query: x.query.Get("q"), Outcome: x.query.Get("outcome"), File: adminPath + "Audit/" + date + ".jsonl"}
-	a.Before, a.After = "/admin/audit/"+day.AddDate(0, 0, -1).Format(time.DateOnly), "/admin/audit/"+day.AddDate(0, 0, 1).Format(time.DateOnly)
+	a := &auditView{Date: date, Query: x.query.Get("q"), Outcome: x.query.Get("outcome"), Actor: strings.TrimSpace(x.query.Get("actor")), Action: strings.TrimSpace(x.query.Get("action")), File: adminPath + "Audit/" + date + ".jsonl"}
+	a.Before, a.After = auditOf(x, day.AddDate(0, 0, -1)), auditOf(x, day.AddDate(0, 0, 1))
+	for _, one := range [][2]string{{"All", ""}, {"Refused", "refused"}, {"Done", "done"}} {
+		a.Outcomes = append(a.Outcomes, tab{Label: one[0], Href: x.with("outcome", one[1], "after", ""), Current: a.Outcome == one[1]})
+	}
 	skip := 0
 	if after := x.query.Get("after"); after != "" {
 		if skip, err = strconv.Atoi(after); err != nil || skip < 0 {
@@ -524,7 +557,7 @@ func drawAudit(x *visit) error {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	for _, line := range slices.Backward(lines) {
 		var row auditRow
-		if line == "" || json.Unmarshal([]byte(line), &row) != nil || a.Outcome != "" && row.Outcome != a.Outcome || !strings.Contains(strings.ToLower(line), strings.ToLower(a.Query)) {
+		if line == "" || json.Unmarshal([]byte(line), &row) != nil || a.Outcome != "" && row.Outcome != a.Outcome || !a.passes(&row) || !strings.Contains(strings.ToLower(line), strings.ToLower(a.Query)) {
 			continue
 		}
 		if skip--; skip >= 0 {

@@ -115,3 +115,48 @@ func TestSandboxPage(t *testing.T) {
 		t.Error("the clock has no steps on other pages")
 	}
 }
+
+// TestAuditFilters: the audit log is filtered by who, what and day, and the day beside it by the
+// same.
+func TestAuditFilters(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	admin := g.browse(t, "admin")
+	g.must(t, "ann", 201, "PUT", "/dav/Account/AppPasswords/x.json", "")
+	for _, test := range []struct {
+		query      string
+		has, lacks string
+	}{
+		{"", "<td>admin</td>", "nothing of this day"},
+		{"?actor=ANN", "<td>ann</td>", "<td>admin</td>"},
+		{"?actor=an", "nothing of this day", "<td>ann</td>"},
+		{"?action=user", "<td>admin</td>", "<td>ann</td>"},
+		{"?actor=ann&action=user", "nothing of this day", "<td>ann</td>"},
+		{"?actor=ann&outcome=done", "<td>ann</td>", "nothing of this day"},
+	} {
+		got := admin.get(t, "/admin/audit/2012-11-09"+test.query)
+		if got.status != 200 || !strings.Contains(got.body, test.has) || strings.Contains(got.body, test.lacks) {
+			t.Errorf("%s: got %d %s", test.query, got.status, textOf(got.body, "list"))
+		}
+	}
+	if got := admin.get(t, "/admin/audit/2012-11-09?actor=ann&action=put").body; !strings.Contains(got, `href="/admin/audit/2012-11-08?action=put&amp;actor=ann"`) {
+		t.Error("the day before lacks the filters")
+	}
+	if got := admin.get(t, "/admin/audit?date=2012-11-01&actor=ann"); got.status != 303 || got.header.Get("Location") != "/admin/audit/2012-11-01?actor=ann" {
+		t.Errorf("a day: got %d %q", got.status, got.header.Get("Location"))
+	}
+	if got := admin.get(t, "/admin/audit?date=yesterday"); got.status != 400 {
+		t.Errorf("a day that is none: got %d", got.status)
+	}
+}
+
+// TestCountedFigures: what is counted by a label is shown by its values, the most first.
+func TestCountedFigures(t *testing.T) {
+	t.Parallel()
+	if got := byLabel([]labelled{{"timer", 1}, {"child", 1}, {"user", 1300}}); !strings.HasSuffix(got, " user, 1 child, 1 timer") {
+		t.Errorf("got %q", got)
+	}
+	if got := byLabel(nil); got != "since the server started" {
+		t.Errorf("nothing is counted: got %q", got)
+	}
+}

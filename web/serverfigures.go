@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,8 +23,12 @@ func (x adminDrawing) serverFigures(v *adminView) {
 	}
 	for _, f := range families {
 		sum, slowest := 0.0, ""
+		var parts []labelled
 		for _, m := range f.GetMetric() {
 			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			if n := m.GetCounter().GetValue(); n > 0 && len(m.GetLabel()) > 0 {
+				parts = append(parts, labelled{m.GetLabel()[0].GetValue(), n})
+			}
 			h := m.GetHistogram()
 			for _, b := range h.GetBucket() {
 				if slowest == "" && h.GetSampleCount() > 0 && float64(b.GetCumulativeCount()) >= 0.99*float64(h.GetSampleCount()) {
@@ -31,7 +37,36 @@ func (x adminDrawing) serverFigures(v *adminView) {
 			}
 		}
 		x.addFigure(v, f.GetName(), sum, slowest)
+		if title := countedTitles()[f.GetName()]; title != "" {
+			v.Figures = append(v.Figures, figure{title, number(fmt.Sprintf("%.0f", sum)), byLabel(parts), ""})
+		}
 	}
+}
+
+// countedTitles are the titles of the metrics that are shown with how much each of the values of
+// their label has.
+func countedTitles() map[string]string {
+	return map[string]string{
+		"flowdrive_cases_ended_total": "Cases ended", "flowdrive_schedule_firings_total": "Instants of the schedule", "flowdrive_actions_performed_total": "Actions performed",
+	}
+}
+
+// labelled is how much one value of the label of a metric has.
+type labelled struct {
+	label string
+	n     float64
+}
+
+// byLabel says how much each value has, the most first: "3 user, 1 timer".
+func byLabel(parts []labelled) string {
+	slices.SortStableFunc(parts, func(a, b labelled) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), strings.Compare(a.label, b.label))
+	})
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = number(fmt.Sprintf("%.0f", p.n)) + " " + p.label
+	}
+	return cmp.Or(strings.Join(out, ", "), "since the server started")
 }
 
 // addFigure adds what a metric says: its sum or, of a histogram, the bound below which 99
@@ -51,6 +86,10 @@ func (x adminDrawing) addFigure(v *adminView, name string, sum float64, slowest 
 		if oldest := time.Duration(sum) * time.Second; oldest >= longInOutbox {
 			v.Notes = append(v.Notes, adminNote{"warn", "warn", "Something has waited to be sent for " + strings.TrimSuffix(distance(-oldest), " ago") + ".", "The log of the server says why. It is tried again by itself.", ""})
 		}
+	case "flowdrive_http_requests_in_flight":
+		v.Figures = append(v.Figures, figure{"Requests under way", number(fmt.Sprintf("%.0f", sum)), "this page is one of them", ""})
+	case "flowdrive_stored_bytes":
+		v.Figures = append(v.Figures, figure{"Stored by all", sizeOf(int64(sum)), "as quotas count it", ""})
 	case "flowdrive_disk_free_bytes":
 		v.Figures = append(v.Figures, figure{"Room on the disk", sizeOf(int64(sum)), "of the data folder", ""})
 	case "flowdrive_disk_full":
