@@ -99,10 +99,10 @@ func TestUnsavedIsKept(t *testing.T) {
 	}{
 		{"a lock", "gvfs/1.50.3", "", "mine", true, 423, "mine", "is locked until"},
 		{"a lock, by rclone", "rclone/v1.60.1", "", "mine", true, 423, "mine", "is locked until"},
-		{"a condition", "davfs2/1.6.1", `If-Match: "other"`, "mine", false, 412, "mine", "If-Match"},
-		{"a large one", "davfs2/1.6.1", `If-Match: "other"`, large, false, 412, "-", "If-Match"},
+		{"a condition", "davfs2/1.6.1", `If-Match: "other"`, "mine", false, 412, "mine", "has changed since"},
+		{"a large one", "davfs2/1.6.1", `If-Match: "other"`, large, false, 412, "-", "has changed since"},
 		{"an empty one", "davfs2/1.6.1", "", "", true, 423, "", ""},
-		{"a new file where there is one", "davfs2/1.6.1", "If-None-Match: *", "mine", false, 412, "mine", "If-None-Match"},
+		{"a new file where there is one", "davfs2/1.6.1", "If-None-Match: *", "mine", false, 412, "mine", "of this name already"},
 		{"by a script", "curl/8.5.0", "", "mine", true, 423, "", ""},
 	} {
 		d := newTestDrive(t)

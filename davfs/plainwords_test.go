@@ -1,6 +1,10 @@
 package davfs
 
-import "testing"
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
 
 // TestNotesInPlainWords: people on a mount do not know methods and headers, so that the notes
 // about what was refused do not name them.
@@ -21,4 +25,20 @@ func TestNotesInPlainWords(t *testing.T) {
 		davfs2 GET Status/refused.txt | | 200 | .*12:03 UTC   [^ ]*tip.yml\n  The route is there already: tip.yaml is the same route as tip.yml. Save the text as tip.yaml.*
 		curl PUT Routes/tip.yaml If-None-Match: * | title: Tips | 412 | .*The condition in If-None-Match is not met.*
 	`)
+}
+
+// TestLockedNoteIsInZone: until when somebody has a lock is told in the zone of who reads it.
+func TestLockedNoteIsInZone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	if rec := s.ask(t, "sam PUT /dav/Account/me.json", `> {"timezone": "Europe/Berlin"}`); rec.Code != http.StatusNoContent {
+		t.Fatal(rec.Code, rec.Body)
+	}
+	if rec := s.ask(t, "eva LOCK /dav/Workflow/Cases/18.json", "Timeout: Second-600", lockBody); rec.Code != http.StatusOK {
+		t.Fatal(rec.Code, rec.Body)
+	}
+	s.play(`davfs2 PUT Cases/18.json | {"title": "Other"} | 423`)
+	if text := s.ask(t, "sam GET /dav/Workflow/Status/refused.txt").Body.String(); !strings.Contains(text, "is locked until 9 November 2012 at 13:44:56 (Europe/Berlin);") {
+		t.Error(text)
+	}
 }
