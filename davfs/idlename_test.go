@@ -117,11 +117,11 @@ func TestConflictIsKept(t *testing.T) {
 	if rec := d.ask(t, "sam PUT "+at, "User-Agent: davfs2/1.6.1", `If-Match: "other"`, "> "+mine); rec.Code != 412 {
 		t.Fatal(rec.Code, rec.Body)
 	}
-	check("If-Match")
+	check("has changed since")
 	if rec := d.ask(t, "sam PUT "+at, "User-Agent: davfs2/1.6.1", "If-None-Match: *", "> "+mine); rec.Code != 412 {
 		t.Fatal(rec.Code, rec.Body)
 	}
-	check("If-None-Match")
+	check("of this name already")
 	if rec := d.ask(t, "ann LOCK /dav/Workflow/Schedule/a@sam.json", `> <lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>`); rec.Code != 200 {
 		t.Fatal(rec.Code, rec.Body)
 	}
