@@ -112,6 +112,22 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 	return a
 }
 
+// mostKept is how many bytes of a representation are kept to be given again. Kept answers
+// count against no quota, and a request of a few bytes can have an answer of megabytes.
+const mostKept = 16 << 10
+
+// kept makes the answer that is stored for a request with an idempotency key. It has no
+// representation if that is large.
+func (p *putRequest) kept(o *engine.Outcome) *answer {
+	a := p.answer(o)
+	if len(a.Body) <= mostKept || !p.whole {
+		return a
+	}
+	plain := *p
+	plain.whole = false
+	return plain.answer(o)
+}
+
 // warn makes the answer to a script client say what it should look at. Mounting clients
 // take no body, and find the warnings in the complete form.
 func (a *answer) warn(o *engine.Outcome) *answer {

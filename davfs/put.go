@@ -389,7 +389,7 @@ func (p *putRequest) perform() (*answer, error) {
 	req.If, req.DryRun = p.condition, p.dryRun
 	if p.key != nil {
 		req.Key = p.key
-		req.Answer = func(o *engine.Outcome) []byte { return p.answer(o).encode() }
+		req.Answer = func(o *engine.Outcome) []byte { return p.kept(o).encode() }
 	}
 	before := p.droppedBefore()
 	out, err := p.target.put(ctx, req, p.in)
