@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"flowdrive/internal/document"
+	"flowdrive/store/postgres"
 )
 
 // hidden stands for what is not shown.
@@ -180,7 +181,7 @@ func shown(f *pflag.Flag) string {
 	if f.Value.Type() != "string" && text != "" {
 		return text
 	}
-	return plainYAML(withoutPassword(text))
+	return plainYAML(withoutPassword(f.Name, text))
 }
 
 // shown returns the keys of a map, or how many values a list has: the values may contain
@@ -206,9 +207,13 @@ func (m *mapFlag) shown() string {
 }
 
 // withoutPassword hides what may be secret in a URL: a password, and the path and query of
-// an address of the web, as those of webhooks contain their key.
-func withoutPassword(text string) string {
+// an address of the web, as those of webhooks contain their key. The address of a database is
+// shown only as far as it can be read as one: others have their password elsewhere.
+func withoutPassword(flag, text string) string {
 	u, err := url.Parse(text)
+	if (flag == "db" || flag == "db-direct") && text != "" && (err != nil || !postgres.IsAddress(text)) {
+		return postgres.Redacted(text)
+	}
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		return text
 	}

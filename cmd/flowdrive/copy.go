@@ -24,6 +24,7 @@ type copyEnd struct {
 	flag         string // that names it
 	at           string
 	passwordFile string
+	password     string // if no file has it
 	contents     string // of the target: where contents are to lie
 }
 
@@ -82,7 +83,7 @@ func (e *copyEnd) where() (w transfer.Where, err error) {
 	if !postgres.IsAddress(e.at) {
 		return transfer.Where{Path: filepath.Join(e.at, databaseName)}, nil
 	}
-	w.Postgres = postgres.Options{Address: e.at, Flag: e.flag, Node: "copy", Now: time.Now}
+	w.Postgres = postgres.Options{Address: e.at, Password: e.password, Flag: e.flag, Node: "copy", Now: time.Now}
 	if e.passwordFile != "" {
 		if w.Postgres.Password, err = readSecretFile(e.passwordFile); err != nil {
 			return w, usageError{fmt.Errorf("read the password: %w", err)}

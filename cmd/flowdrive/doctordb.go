@@ -107,7 +107,11 @@ func (d *doctor) place(ctx context.Context) (attach.Place, func() error, error) 
 		place, err := placeOfContents(d.settings.data)
 		return place, nothing, err
 	}
-	end := &copyEnd{at: s.address, passwordFile: s.passwordFile}
+	password, err := s.secret()
+	if err != nil {
+		return nil, nil, err
+	}
+	end := &copyEnd{at: s.address, password: password}
 	w, err := end.where()
 	if err != nil {
 		return nil, nothing, err

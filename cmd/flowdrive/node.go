@@ -55,6 +55,7 @@ func (s *databaseSettings) register(flags *pflag.FlagSet) {
 // registerRead registers the flags of commands that read a database.
 func (s *databaseSettings) registerRead(flags *pflag.FlagSet) {
 	flags.StringVar(&s.address, "db", "", "URL of a PostgreSQL database (default: the data folder)")
+	flags.Var(&s.password, "db-password", "password for --db (configuration file or environment)")
 	flags.StringVar(&s.passwordFile, "db-password-file", "", "file with the password for --db (default: PGPASSWORD or .pgpass)")
 }
 

@@ -28,7 +28,11 @@ func openSnapshots(ctx context.Context, db *databaseSettings) (s *snapshots, err
 	if err := db.fault(); err != nil {
 		return nil, err
 	}
-	end := &copyEnd{at: db.address, passwordFile: db.passwordFile}
+	password, err := db.secret()
+	if err != nil {
+		return nil, err
+	}
+	end := &copyEnd{at: db.address, password: password}
 	s = &snapshots{}
 	if s.where, err = end.where(); err != nil {
 		return nil, err

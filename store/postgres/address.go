@@ -24,7 +24,7 @@ import (
 // commas, and parameters as libpq has them. The text of the error has no password.
 func CheckAddress(address string) error {
 	if !IsAddress(address) {
-		return fmt.Errorf("%s is not the address of a PostgreSQL database; it begins with postgres://", Redacted(address))
+		return errors.New("this is not the address of a PostgreSQL database: it begins with postgres://. The text is not shown, because it may contain a password")
 	}
 	if _, err := pgconn.ParseConfig(address); err != nil {
 		return fmt.Errorf("%s is not a valid address: %w", Redacted(address), err)
@@ -48,21 +48,32 @@ func HasPassword(address string) bool {
 	return has || u.Query().Has("password")
 }
 
-// Redacted returns an address as it may be shown: without the password.
+// hidden stands for what is not shown.
+const hidden = "…"
+
+// Redacted returns an address as it may be shown: without the password. Of a text that is not
+// meant as a URL, such as host=db1 password=x, nothing is shown: a password can be anywhere.
 func Redacted(address string) string {
+	if !IsAddress(address) {
+		return hidden
+	}
 	u, err := url.Parse(address)
-	if err != nil {
+	// With an @ behind the host, the host is a part of a password that has a / or ? in it.
+	if err != nil || strings.Contains(u.EscapedPath()+u.RawQuery+u.Fragment, "@") {
 		scheme, _, _ := strings.Cut(address, "://")
 		user, rest := split(address)
 		rest, _, _ = strings.Cut(rest, "?")
 		if user != "" {
-			rest = "…@" + rest
+			rest = hidden + "@" + rest
 		}
 		return scheme + "://" + rest
 	}
-	if q := u.Query(); q.Has("password") {
-		q.Set("password", "xxxxx")
-		u.RawQuery = q.Encode()
+	q := u.Query()
+	for _, name := range []string{"password", "sslpassword"} {
+		if q.Has(name) {
+			q.Set(name, "xxxxx")
+			u.RawQuery = q.Encode()
+		}
 	}
 	return u.Redacted()
 }

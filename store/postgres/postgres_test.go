@@ -348,6 +348,17 @@ func TestAddressesAreShownWithoutPassword(t *testing.T) {
 			t.Errorf("%s is shown as %s", address, shown)
 		}
 	}
+	for _, address := range []string{
+		"host=h dbname=d password=secret-word", "u:secret-word@127.0.0.1:5432/d", "postgres:u:secret-word@h/d", "secret-word",
+		"postgres://u:1/secret-word@h/d", "postgres://u:1?secret-word@h/d", "postgres://u:1#secret-word@h/d", "postgres://u@h/d?sslpassword=secret-word",
+	} {
+		if shown := Redacted(address); strings.Contains(shown, "secret-word") {
+			t.Errorf("%s is shown as %s", address, shown)
+		}
+		if err := CheckAddress(address); err != nil && strings.Contains(err.Error(), "secret-word") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
 	for _, address := range []string{"postgres://u@h/d?sslmode=disable", "postgres://u@h:port/d", "postgres://u@a:5432,b:5433/d"} {
 		if HasPassword(address) {
 			t.Errorf("%s has no password", address)
