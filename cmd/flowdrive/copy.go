@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -67,6 +68,8 @@ func (e *copyEnd) fault() error {
 		return usageError{fmt.Errorf("%s is missing", flag)}
 	case !postgres.IsAddress(e.at) && e.passwordFile != "":
 		return usageError{fmt.Errorf("%[1]s-password-file has no effect, as %[1]s is a folder", flag)}
+	case !postgres.IsAddress(e.at) && strings.Contains(e.at, "://"): // no folder is meant
+		return usageError{fmt.Errorf("%s: %w", flag, postgres.CheckAddress(e.at))}
 	case !postgres.IsAddress(e.at):
 		return nil
 	case postgres.HasPassword(e.at):
