@@ -121,3 +121,19 @@ func TestCompletedIsNoLongerFailed(t *testing.T) {
 		same(t, "afterwards", got, []string(nil))
 	})
 }
+
+// TestMailOfDecisionSaysOutputs: the mail of a decision that failed says with which outputs it
+// can be skipped, and the first of them does.
+func TestMailOfDecisionSaysOutputs(t *testing.T) {
+	t.Parallel()
+	w := troubleWorld(t)
+	w.as("admin").mustPutRoute("choose", `{access: {start: [everyone], admin: [dora]}, xattrs: {n: {type: number}},
+		states: {new: {type: start}, mid: {type: complete}, done: {type: complete}},
+		actions: {begin: {trigger: init}, dec: {trigger: auto, in: [new], decide: "xattr.n > 5 ? 'mid' : 'done'", outputs: {mid: mid, done: done}}}}`)
+	id := w.as("sam").startCase(`{"route": "choose", "title": "One"}`)
+	text := strings.Join(strings.Fields(strings.NewReplacer(`\n`, " ", `\"`, `"`).Replace(w.lastNotice(id, "dora@example.org", "Failed"))), " ")
+	if !strings.Contains(text, `or {"do": "skip", "output": "mid"} to have it count as done with that output. Its outputs are: mid, done.`) {
+		t.Fatalf("the mail says %s", text)
+	}
+	try(w.as("dora").perform(id, "dec", `{"do": "skip", "output": "mid"}`)).must(w, "what the mail says")
+}

@@ -12,6 +12,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/route"
 	"flowdrive/store"
 )
 
@@ -31,7 +32,8 @@ type trouble struct {
 	Instant time.Time     `json:"instant,omitzero"`
 	Told    []identity.ID `json:"told"` // who is told when it is mended
 	Skips   bool          `json:"skips,omitempty"`
-	Like    *likeBefore   `json:"like,omitempty"` // it was not told of, since an earlier one was
+	Outputs []string      `json:"outputs,omitempty"` // of what may be skipped
+	Like    *likeBefore   `json:"like,omitempty"`    // it was not told of, since an earlier one was
 	// Alike counts the later cases of the same schedule entry that have failed in the same
 	// way, and LastAlike is the newest of them: people are told of them with this one.
 	Alike     int        `json:"alike,omitempty"`
@@ -72,7 +74,7 @@ func againAt(now time.Time) time.Time { return now.Add(toldAgainAfter).Truncate(
 func (t *trouble) notice(kind notice.Kind, now time.Time) *notice.Notice {
 	return &notice.Notice{
 		Kind: kind, Time: now,
-		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Once: t.Gone, Alike: t.Alike, LastAlike: t.LastAlike},
+		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Outputs: t.Outputs, Once: t.Gone, Alike: t.Alike, LastAlike: t.LastAlike},
 	}
 }
 
@@ -88,7 +90,10 @@ func (c *caseChange) open() (out []named) {
 			continue
 		}
 		t := trouble{What: notice.WhatFailed, Text: f.Text, Output: f.Output, Task: f.Name}
-		if t.Skips = isEscalated(c.after, f.Name); f.Name == "" {
+		if t.Skips = isEscalated(c.after, f.Name); t.Skips {
+			t.Outputs = c.outputsOf(f.Name)
+		}
+		if f.Name == "" {
 			t.What = notice.WhatUnstarted
 		}
 		out = append(out, named{troubleFailure + f.Name, t})
@@ -105,6 +110,16 @@ func (c *caseChange) open() (out []named) {
 		}
 	}
 	return slices.Concat(out, c.unevaluatedSince(), c.unstaffedSince(), c.suspension())
+}
+
+// outputsOf returns the outputs of an action, of which one must be given to have it count as done.
+func (c *caseChange) outputsOf(action string) (names []string) {
+	if at := c.route.Action(action); at != route.NoAction {
+		for _, o := range c.route.Actions[at].Outputs {
+			names = append(names, o.Name)
+		}
+	}
+	return names
 }
 
 func isEscalated(c *machine.Case, action string) bool {
@@ -196,7 +211,7 @@ func (t *notifier) failsAgain(n *named) error {
 		if err != nil || n.What != notice.WhatFailed && n.What != notice.WhatHandler || known.same(&n.trouble) {
 			return err
 		}
-		known.Text, known.Output, known.Skips, known.Gone = n.Text, n.Output, n.Skips, n.Gone
+		known.Text, known.Output, known.Skips, known.Outputs, known.Gone = n.Text, n.Output, n.Skips, n.Outputs, n.Gone
 		rows[i].Data = document.Line(known)
 		return t.tx.Write().Troubles().Update(&rows[i])
 	}

@@ -12,9 +12,12 @@ func (n *Notice) entryMail(p *Person) *machine.Mail {
 	l := &letter{Subject: n.Sentence(p), Opening: n.firing(p), Detail: p.text(n.Trouble.Text)}
 	l.link("The entry", n.Links.Entry(e.UUID))
 	l.link("Its history", n.Links.History(e.UUID))
-	if n.Trouble.Ended || n.Trouble.Over == EndDeleted {
+	switch {
+	case (n.Trouble.Ended || n.Trouble.Over == EndDeleted) && !p.owns():
+		// the history of an entry that is gone is for those who had it
+	case n.Trouble.Ended || n.Trouble.Over == EndDeleted:
 		l.link("On the drive", n.Links.HistoryFile(e.UUID))
-	} else {
+	default:
 		l.link("On the drive", n.Links.EntryFile(e.UUID))
 	}
 	if together := n.Trouble.Entries; together != nil && together.Count > 1 {
@@ -27,7 +30,7 @@ func (n *Notice) entryMail(p *Person) *machine.Mail {
 		})
 	}
 	if n.Kind != KindMended {
-		l.Closing = append(l.Closing, n.prospect())
+		l.Closing = append(l.Closing, n.prospect(p))
 	}
 	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
 	return l.mail(p, e.UUID)
@@ -83,8 +86,11 @@ func (n *Notice) daysOff(title string, p *Person) string {
 	return fmt.Sprintf("The days off of the schedule entry %q are not known any more:", title)
 }
 
+// owns reports whether a person is told of a schedule entry because it is theirs.
+func (p *Person) owns() bool { return p.Why == machine.ReasonOwner || p.Why == machine.ReasonTeam }
+
 // prospect says what comes next.
-func (n *Notice) prospect() string {
+func (n *Notice) prospect(p *Person) string {
 	if n.Trouble.What == WhatPaused {
 		return "It goes on when what it needs is there again and somebody resumes it, on its page or by saving {\"do\": \"resume\"} to it on the drive. Delete it if it is not needed any more. You are told once a day until it goes on or is deleted, and once when it is."
 	}
@@ -94,8 +100,14 @@ func (n *Notice) prospect() string {
 	if n.Trouble.What == WhatDaysOff {
 		return "As long as that is so it starts no case: at its next instant that fails. Put the calendar back, or save the entry with another excludeCalendar, or with null for none. You are told once a day until its days off are known, and once when they are."
 	}
+	if n.Trouble.What == WhatUnfilled && n.Trouble.Ended {
+		return "The case has such a label as a text, and its route may decide by it: look what the case has done. That was the last instant of the entry, and it has ended. You are told nothing more of it."
+	}
 	if n.Trouble.What == WhatUnfilled {
-		return "The case has such a label as a text, and its route may decide by it. Correct the title or the XATTRs of the entry, and look what the case has done. You are told once a day until a case has all its labels filled, and once when one has."
+		return "The case has such a label as a text, and its route may decide by it. Correct the title or the XATTRs of the entry, and look what the case has done. You are told once a day until a case has all its labels filled, and once when one has. If the entry ends before, you are told nothing more of it."
+	}
+	if n.Trouble.Ended && !p.owns() {
+		return "That was its last instant, and it has ended. Its author has its document in .history/ beside their entries, and can save it again with another time to have it done."
 	}
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."

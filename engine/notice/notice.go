@@ -173,6 +173,7 @@ type Trouble struct {
 	// have it count as done. Both are of WhatFailed.
 	Menders []string
 	Skips   bool
+	Outputs []string // of which one must be given with that; none: it has none
 	// Once says that people are told once, of WhatHandler: nobody can end it.
 	Once bool
 	// Entries are the schedule entries of a person that were paused together, of WhatPaused;

@@ -342,8 +342,14 @@ func (n *Notice) help(p *Person) string {
 	switch {
 	case t.What == WhatFailed && p.Mends:
 		text := fmt.Sprintf(`The page of the case has it tried again or gives it up. On the drive, save {"do": "retry"} to %s to have it tried again, or {"do": "abort"} to give it up`, n.Links.ActionFile(c.ID, t.Task))
-		if t.Skips {
+		switch {
+		case t.Skips && len(t.Outputs) > 0:
+			text += fmt.Sprintf(`, or {"do": "skip", "output": %q} to have it count as done with that output. Its outputs are: %s`, t.Outputs[0], strings.Join(t.Outputs, ", "))
+		case t.Skips:
 			text += `, or {"do": "skip"} to have it count as done`
+		}
+		if t.Skips {
+			text += fmt.Sprintf(". If it lacks an XATTR, give that to the case first, on its page or by saving it to %s", n.Links.CaseFile(c.ID))
 		}
 		return text + "."
 	case t.What == WhatFailed:
