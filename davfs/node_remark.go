@@ -45,7 +45,7 @@ func (n remarkFile) put(ctx context.Context, req engine.Request, in *upload) (*e
 	return n.engine.Cases.Remark(ctx, req, n.id, text)
 }
 
-func (n remarkFile) describe(a *answer, o *engine.Outcome) {
+func (n remarkFile) describe(a *answer, _ *engine.Outcome) {
 	a.locate("dav", "Workflow", "Cases", strconv.FormatInt(n.id, 10)+".json")
 }
 

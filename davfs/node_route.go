@@ -165,7 +165,7 @@ func (n routeFile) sameRoute(ctx context.Context, err error) error {
 		ext = ".yaml"
 	}
 	if missing != nil || ext == n.ext {
-		return err //nolint:nilerr // that the route is not there is said by the condition
+		return err // that the route is not there is said by the condition
 	}
 	return errs.New(errs.Precondition, "The route is there already: %[1]s%[2]s is the same route as %[1]s%[3]s. Save the text as %[1]s%[2]s.", r.Name, ext, n.ext)
 }

@@ -107,7 +107,7 @@ func (d *drive) keepsAfterRefusal(x *request, target node) (kept bool, err error
 func (d *drive) dropsPending(x *request, target node) (dropped bool, err error) {
 	file, isCase := target.(caseFile)
 	if !isCase || !x.repeatsRefused() || !d.overlays.pending.has(x.userPath()) || x.query.only() != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // the DELETE itself says which parameter it does not take
 	}
 	r, state, err := file.life(x.r.Context())
 	if err != nil || state.Ended() {

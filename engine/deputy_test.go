@@ -258,7 +258,7 @@ func TestDeputyIsToldForWhom(t *testing.T) {
 	form := func(u user, list engine.Worklist) form {
 		return w.form(try(u.Worklists.WorklistTask(t.Context(), u.by(), list, id, "approve")).must(w, "the task").Form)
 	}
-	form(ann, engine.WorklistOffered).wants("for", `"bob"`, "files", `["q.pdf","q (2).pdf"]`)
+	form(ann, engine.WorklistOffered).wants("for", `"bob"`, "files", `["q (2).pdf","q.pdf"]`)
 	form(bob, engine.WorklistOffered).wants("for", `null`)
 	res := try(ann.Cases.Task(t.Context(), ann.by(), id, "approve")).must(w, "the action")
 	w.form(res.Form).wants("for", `"bob"`)

@@ -82,8 +82,17 @@ func TestEditsOnPage(t *testing.T) {
 		user, do string
 		there    bool
 	}{
-		{"bob", "fields", true}, {"ann", "fields", false}, {"bob", "people", true}, {"ann", "people", false}, {"bob", "context", false}, {"admin", "context", true},
-		{"bob", "links", true}, {"ann", "remark", true}, {"ann", "label", true}, {"bob", "archive", false}, {"bob", "startAt", false},
+		{"bob", "fields", true},
+		{"ann", "fields", false},
+		{"bob", "people", true},
+		{"ann", "people", false},
+		{"bob", "context", false},
+		{"admin", "context", true},
+		{"bob", "links", true},
+		{"ann", "remark", true},
+		{"ann", "label", true},
+		{"bob", "archive", false},
+		{"bob", "startAt", false},
 	} {
 		got := g.browse(t, test.user).get(t, "/cases/17?do="+test.do)
 		if there := strings.Contains(got.body, `name="do" value="`+test.do+`"`); got.status != 200 || there != test.there {

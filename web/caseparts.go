@@ -96,6 +96,8 @@ func (x caseDrawing) logLine(e *machine.LogEntry, r *route.Route) logLine {
 		}
 	case machine.LogWarning, machine.LogError:
 		l.Class, l.Icon = "warn", "warn"
+	case machine.LogRemark:
+		l.Icon = "msg"
 	case machine.LogTimer:
 		l.Icon = "clock"
 	case machine.LogTask:

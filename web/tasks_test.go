@@ -271,7 +271,7 @@ func TestCurlLineOfEveryForm(t *testing.T) {
 		{"ann", "/cases/17", nil, []string{`-d '{"watch": ["expense"]}'`, "/dav/Account/me.json"}},
 	} {
 		b := g.browse(t, test.user)
-		got := ""
+		var got string
 		if test.fields == nil {
 			got = b.get(t, test.path).body
 		} else {
