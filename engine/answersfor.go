@@ -24,32 +24,45 @@ func (e routeAuthors) of(r *access.Route) (party *identity.Party, is string) {
 	return d.ByID(r.ContextID), "owner"
 }
 
-// mayStart reports whether a context may start cases of a route by a step of another
-// one. If the author of that one does not see the route, the answer is as if there were none.
+// mayStart reports whether a route may have cases of another one made in a context, by a
+// step or as children. What the author or the context does not see is told to be nowhere.
 func (e routeAuthors) mayStart(right machine.StartRight) (answer machine.StartAnswer) {
 	d := e.directory()
-	info, context := e.rights.Named(right.Route), d.ByName(identity.Name(right.Context))
-	by := e.rights.Route(right.By)
-	if info == nil || context == nil || by == nil {
-		return answer
-	}
-	if as := d.Principal(context.ID); !e.rights.SeesRoute(as, info) || !e.rights.MayStart(as, info) {
+	info, by := e.rights.Named(right.Route), e.rights.Route(right.By)
+	if by == nil {
+		answer.Refused = "the route of this case is gone"
 		return answer
 	}
 	author, is := e.of(by)
 	if author == nil {
+		answer.Refused = fmt.Sprintf("the author and the owner of %s are gone", by.Name)
 		return answer
 	}
-	switch as := d.Principal(author.ID); {
-	case !e.rights.SeesRoute(as, info):
+	as := d.Principal(author.ID)
+	switch {
 	case author.Disabled:
 		answer.Refused = fmt.Sprintf("%s, the %s of %s, is disabled", author.Name, is, by.Name)
-	case !e.rights.MayHaveStarted(as, info):
+		return answer
+	case info == nil || !e.rights.SeesRoute(as, info):
+		answer.Refused = fmt.Sprintf("there is no route %q that %s, the %s of %s, may start cases of", right.Route, author.Name, is, by.Name)
+		return answer
+	}
+	// What a context owns it administers, where it answers for one that has left.
+	answer.Administers = e.rights.Administers(as, info) || author.ID == info.ContextID
+	context := d.ByName(identity.Name(right.Context))
+	switch {
+	case context == nil || !e.mayBegin(d.Principal(context.ID), info):
+		answer.Refused = fmt.Sprintf("there is no route %q that %s may start cases of", right.Route, right.Context)
+	case !answer.Administers && !e.rights.MayStart(as, info):
 		answer.Refused = fmt.Sprintf("%s, the %s of %s, may not start %s", author.Name, is, by.Name, info.Name)
 	default:
 		answer.May = true
 	}
 	return answer
+}
+
+func (e routeAuthors) mayBegin(as identity.Principal, info *access.Route) bool {
+	return e.rights.SeesRoute(as, info) && e.rights.MayStart(as, info)
 }
 
 // mayName reports whether who answers for a route is told who is in a team, so that its

@@ -52,8 +52,8 @@ actions:
 			t.Errorf("%s is named:\n%s\n%s", name, log, doc)
 		}
 	}
-	bob.mustPutRoute("one", "access: {start: [], read: [everyone]}"+one)
-	if out := ann.mustPutRoute("by-member", probe); strings.Contains(strings.Join(out.Warnings, "\n"), warning) {
+	ann.mustPutRoute("anns", "access: {start: [], read: [everyone]}"+one)
+	if out := ann.mustPutRoute("by-member", strings.ReplaceAll(probe, "route: one", "route: anns")); strings.Contains(strings.Join(out.Warnings, "\n"), warning) {
 		t.Errorf("the warnings of a member are %q", out.Warnings)
 	}
 	bob.startCase(`{"route": "by-member", "title": "B"}`)

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"flowdrive/engine/access"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -11,7 +12,7 @@ import (
 )
 
 // checkChildren judges the routes that a route names as its children's, and
-// the roles that it fills in them (docs/contract/routes.md#4-child-cases). A
+// the roles that it fills in them (docs/contract/routes.md#whose-routes-may-have-children-of-a-route). A
 // route may be its own child's. It reads the document as it is, which may have
 // other faults: then c is not compiled.
 func (e *Routes) checkChildren(r store.Reader, by identity.Principal, name string, c *routeChange) ([]errs.Fault, error) {
@@ -41,12 +42,34 @@ func (e *Routes) checkChildren(r store.Reader, by identity.Principal, name strin
 				return nil, err
 			}
 			of = used.Compiled
+			if !e.rights.Administers(by, info) {
+				e.checkStranger(by, child, info, of)
+			}
 		}
 		if of != nil {
 			checkChildRoles(child.Get("roles"), of)
 		}
 	}
 	return faults.List(), nil
+}
+
+// checkStranger judges what a route asks of its children if its author does not administer
+// their route: no more than a start of theirs may.
+func (e *Routes) checkStranger(by identity.Principal, child document.Value, info *access.Route, of *route.Route) {
+	if !e.rights.MayStart(by, info) {
+		child.Get("route").Fail(errs.CodeConflict, "you may not start cases of %q, so they cannot be children of yours: ask an administrator of that route for the right (access.start)", info.Name)
+		return
+	}
+	roles := child.Get("roles")
+	if !roles.Given() || roles.Node.Kind != document.Object {
+		return
+	}
+	for i := range roles.Node.Members {
+		name, mapped := roles.Member(i)
+		if role := of.Role(name); role != nil && len(role.Pick) == 0 {
+			mapped.Fail(errs.CodeConflict, "the route %q does not let the starter of a case choose who plays %q: leave it out, or ask an administrator of that route for a pick there", info.Name, name)
+		}
+	}
 }
 
 func checkChildRoles(at document.Value, of *route.Route) {

@@ -88,8 +88,8 @@ actions:
 			t.Errorf("%s: %v, want %q", action, err, want)
 		}
 	}
-	refused(id, "go", `there is no route "payroll" that sam may start cases of`)
-	refused(id, "gone", `there is no route "nothing" that sam may start cases of`)
+	refused(id, "go", `there is no route "payroll" that bob, the author of lunch, may start cases of`)
+	refused(id, "gone", `there is no route "nothing" that bob, the author of lunch, may start cases of`)
 
 	sam.mustPutRoute("payroll", "access: {read: [bob]}\n"+payroll)
 	refused(id, "go", "bob, the author of lunch, may not start payroll")

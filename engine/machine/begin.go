@@ -9,17 +9,30 @@ import (
 	"flowdrive/route"
 )
 
-// StartRight asks whether a context may start cases of a route by a step of another
-// route: the author of that one needs the right, too.
+// StartRight asks whether a route may have cases of another one made in a context: by a
+// step, or as children. The author of the route needs the right, too.
 type StartRight struct {
 	Route, Context string
-	By             int64 // the id of the route with the step
+	By             int64 // the id of the route with the step or the action
 }
 
 // StartAnswer is the answer to a StartRight.
 type StartAnswer struct {
-	May     bool
-	Refused string // why not, if the context and the author see the route, and only the author's right is missing
+	May         bool
+	Refused     string // why not
+	Administers bool   // the author of the route administers the other one; then cases of it may be its children whoever starts them
+}
+
+// startAnswer returns the answer to whether this case may have cases of that route made,
+// errAbsent if it is not known yet.
+func (d *caseDecision) startAnswer(name string) (StartAnswer, error) {
+	right := StartRight{name, d.c.Context, d.c.RouteID}
+	answer, known := d.facts.Rights[right]
+	if !known {
+		d.need(Need{Right: right})
+		return answer, errAbsent
+	}
+	return answer, nil
 }
 
 // beginCase creates an independent case, which the manager starts later
@@ -31,17 +44,12 @@ func (d stepRun) beginCase(s *route.NewCase) error {
 	if err != nil {
 		return err
 	}
-	right := StartRight{s.Route, d.c.Context, d.c.RouteID}
-	answer, known := d.facts.Rights[right]
-	if !known {
-		d.need(Need{Right: right})
-		return errAbsent
-	}
-	if answer.Refused != "" {
-		return routeFault("%s", answer.Refused)
+	answer, err := d.startAnswer(s.Route)
+	if err != nil {
+		return err
 	}
 	if def == nil || !answer.May {
-		return routeFault("there is no route %q that %s may start cases of", s.Route, d.c.Context)
+		return noStart(s.Route, answer)
 	}
 	if d.c.Links >= MaxLinks {
 		return errs.New(errs.EndlessLoop, "The cases of this route start each other without end: more than %d in a chain. The route must be corrected.", MaxLinks)
@@ -112,21 +120,39 @@ func (d stepRun) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles [
 		if len(parties) == 0 {
 			continue
 		}
-		may := Picks(def.Route, c, r.Role, parties, d.belongs)
-		if len(d.needs) > 0 {
-			return nil, errAbsent
-		}
-		if !may {
-			return nil, routeFault("the starter of a case of %q may not put %s into the role %q", def.Route.Name, strings.Join(parties, ", "), r.Role)
+		if err := d.relations().mayPick(def, c, Players{Role: r.Role, Parties: parties}); err != nil {
+			return nil, err
 		}
 		roles = append(roles, Players{Role: r.Role, Parties: parties})
 	}
 	return roles, nil
 }
 
+// noStart is the fault of a case that is not made because the answer forbids it, or
+// because its route is gone.
+func noStart(name string, answer StartAnswer) error {
+	if answer.Refused == "" {
+		return routeFault("there is no route %q to start cases of", name)
+	}
+	return routeFault("%s", answer.Refused)
+}
+
+// mayPick returns a fault if the starter of that new case could not choose those players.
+// c has no players yet: a role never justifies who plays it.
+func (d relations) mayPick(def *Definition, c *Case, given Players) error {
+	may := Picks(def.Route, c, given.Role, given.Parties, d.belongs)
+	if len(d.needs) > 0 {
+		return errAbsent
+	}
+	if !may {
+		return routeFault("the starter of a case of %q may not put %s into the role %q", def.Route.Name, strings.Join(given.Parties, ", "), given.Role)
+	}
+	return nil
+}
+
 // belongs reports whether party and to are the same, or party is a user of the team
 // to.
-func (d stepRun) belongs(party, to string) bool {
+func (d relations) belongs(party, to string) bool {
 	if sameName(party, to) {
 		return true
 	}

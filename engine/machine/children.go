@@ -49,11 +49,20 @@ func (d relations) planChildren(place int) error {
 	if err != nil {
 		return err
 	}
-	if def == nil {
-		return routeFault("there is no route %q to start cases of", a.Child.Route)
+	answer, err := d.startAnswer(a.Child.Route)
+	if err != nil {
+		return err
+	}
+	if def == nil || !answer.childToo() {
+		return noStart(a.Child.Route, answer)
 	}
 	if d.c.Depth >= MaxDepth {
 		return routeFault("cases are nested deeper than %d", MaxDepth)
+	}
+	if !answer.Administers {
+		if err := mayMap(a.Child, def); err != nil {
+			return err
+		}
 	}
 	plan, err := d.plan(a.Child)
 	if err != nil {
@@ -69,7 +78,7 @@ func (d relations) planChildren(place int) error {
 		e.Children.Tally = append(e.Children.Tally, Tally{Status: def.Route.States[i].Name})
 	}
 	for _, role := range plan.nobody(a.Child) {
-		if total > 0 {
+		if total > 0 && answer.Administers {
 			d.warn(a.Name, e.Number, fmt.Sprintf("Nobody plays %q in the cases of %s", role, def.Route.Name))
 		}
 	}
@@ -79,7 +88,7 @@ func (d relations) planChildren(place int) error {
 		return nil
 	}
 	d.childrenStarted[childStarter{d.c.ID, d.actions[place]}]++
-	if err := d.createBatch(place, plan, def); err != nil {
+	if err := d.createBatch(place, plan, def, answer); err != nil {
 		return err
 	}
 	if e = &d.c.Enabled[place]; e.Children.Made < total {
@@ -210,13 +219,32 @@ type childBatch struct {
 	def        *Definition
 	unplayed   []string // roles of each child that nobody plays
 	repeated   bool     // the action had children in this event before
+	stranger   bool     // the author of this case's route does not administer theirs
 }
 
-// createBatch creates the next children of the enablement in that place.
-func (d relations) createBatch(place int, plan *Plan, def *Definition) error {
+// childToo reports whether the cases may be made as children. Who administers a route
+// could give anybody the right to start it, so its children need no other right.
+func (a StartAnswer) childToo() bool { return a.May || a.Administers }
+
+// mayMap returns a fault if a stranger's route fills a role of its children that no starter
+// may choose the players of: not even by leaving it empty, which keeps its rules from it.
+func mayMap(child *route.Child, def *Definition) error {
+	for _, mapped := range child.Roles {
+		if role := def.Route.Role(mapped.Role); role == nil || len(role.Pick) == 0 {
+			return routeFault("the route %q does not let the starter of a case choose who plays %q", def.Route.Name, mapped.Role)
+		}
+	}
+	return nil
+}
+
+// createBatch creates the next children of the enablement in that place. A stranger's route
+// can do no more with them than a start of theirs.
+func (d relations) createBatch(place int, plan *Plan, def *Definition, answer StartAnswer) error {
 	e := &d.c.Enabled[place]
-	b := childBatch{enablement: e.Number, action: &d.route.Actions[d.actions[place]], def: def}
-	b.unplayed = plan.nobody(b.action.Child)
+	b := childBatch{enablement: e.Number, action: &d.route.Actions[d.actions[place]], def: def, stranger: !answer.Administers}
+	if !b.stranger {
+		b.unplayed = plan.nobody(b.action.Child)
+	}
 	b.repeated = d.childrenStarted[childStarter{d.c.ID, d.actions[place]}] > 1
 	k := *e.Children
 	left := max(0, d.batch-d.taken)
@@ -230,6 +258,17 @@ func (d relations) createBatch(place int, plan *Plan, def *Definition) error {
 	for ; k.Made < end; k.Made++ {
 		roles, names := plan.child(k.Made)
 		c := d.seed(def, d.c.Title)
+		if b.action.Child.Inherit {
+			c.Xattrs = d.c.Xattrs
+		}
+		for _, given := range roles {
+			if !b.stranger {
+				break
+			}
+			if err := d.mayPick(def, c, given); err != nil {
+				return err
+			}
+		}
 		if c.Roles = roles; len(names) > 0 {
 			c.Title = clipTitle(c.Title, " ("+strings.Join(names, ", ")+")")
 		}
@@ -267,14 +306,18 @@ func (d relations) continueChildren(number int64) error {
 	}
 	child := d.route.Actions[d.actions[place]].Child
 	def, err := d.definition(child.Route)
+	answer, _ := d.startAnswer(child.Route)
 	if len(d.needs) > 0 || err != nil {
 		return errAbsent
 	}
-	if plan == nil || def == nil {
+	switch {
+	case plan == nil || def == nil:
 		err = routeFault("the other cases of the route %q cannot be started: the route or its plan is gone", child.Route)
-	} else {
+	case !answer.childToo():
+		err = noStart(child.Route, answer)
+	default:
 		before := d.savepoint()
-		err = d.createBatch(place, plan, def)
+		err = d.createBatch(place, plan, def, answer)
 		switch k := d.c.Enabled[place].Children; {
 		case errs.Is(err, errs.RouteFault):
 			d.rollBack(before)
@@ -302,10 +345,9 @@ func (d relations) putPlan(number int64, plan *Plan) {
 func (d relations) createChild(b *childBatch, c *Case) error {
 	c.Parent, c.ParentEnablement, c.ParentAction, c.Depth = d.c.ID, b.enablement, b.action.Name, d.c.Depth+1
 	for _, mapped := range b.action.Child.Roles {
-		c.Mapped = append(c.Mapped, mapped.Role)
-	}
-	if b.action.Child.Inherit {
-		c.Xattrs = d.c.Xattrs
+		if !b.stranger || len(c.RoleParties(mapped.Role)) > 0 {
+			c.Mapped = append(c.Mapped, mapped.Role)
+		}
 	}
 	child, err := d.createCase(c, b.def, Create{})
 	if err != nil {

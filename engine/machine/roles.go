@@ -293,7 +293,7 @@ func (a *assignment) yield(rule route.Rule) []string {
 		if err != nil || parent == nil {
 			return nil // the absent fact is noted as a need
 		}
-		return parent.byName(parent.c.RoleParties(rule.Arg))
+		return a.fromParent(parent, rule)
 	case route.RuleCall:
 		return a.call(rule.Arg)
 	case route.RuleXattr:
@@ -303,6 +303,17 @@ func (a *assignment) yield(rule route.Rule) []string {
 		}
 	}
 	return nil
+}
+
+// fromParent returns the players of a role of the parent. A rule can be made to yield
+// anybody by who writes a route that has these cases as children. So it holds for the routes
+// of those who administer this one.
+func (a *assignment) fromParent(parent *caseDecision, rule route.Rule) []string {
+	answer, err := parent.startAnswer(a.route.Name)
+	if err != nil || !answer.Administers {
+		return nil // an absent fact is noted as a need
+	}
+	return parent.byName(parent.c.RoleParties(rule.Arg))
 }
 
 // known returns the name if it is that of a party of one of the kinds, else nothing.

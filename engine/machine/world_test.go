@@ -193,7 +193,7 @@ func (w *world) answer(facts *Facts, need Need) {
 	case need.Route != "":
 		set(&facts.Routes, need.Route, w.routes[need.Route])
 	case need.Right != StartRight{}:
-		set(&facts.Rights, need.Right, StartAnswer{May: w.routes[need.Right.Route] != nil})
+		set(&facts.Rights, need.Right, StartAnswer{May: w.routes[need.Right.Route] != nil, Administers: true})
 	case need.Told != MemberRight{}:
 		set(&facts.Told, need.Told, true)
 	case need.New > 0:
