@@ -12,7 +12,6 @@ import (
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
-	"flowdrive/engine/machine"
 	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -267,7 +266,7 @@ func (x *request) inZone(refusal error) error {
 		return refusal
 	}
 	local := *e
-	local.Detail = machine.WithInstants(e.Detail, x.when)
+	local.Detail = clock.WithInstants(e.Detail, x.when)
 	return &local
 }
 

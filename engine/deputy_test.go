@@ -266,7 +266,7 @@ func TestDeputyIsToldForWhom(t *testing.T) {
 		t.Errorf("saving the file as it is: %+v", out)
 	}
 	status := try(bob.Status.Case(t.Context(), bob.by(), id)).must(w, "the status")
-	if !strings.Contains(string(status.Text), "q.pdf, q (2).pdf") {
+	if !strings.Contains(string(status.Text), "q (2).pdf, q.pdf") {
 		t.Errorf("the status has\n%s", status.Text)
 	}
 	ann.mustPerform(id, "approve")

@@ -128,7 +128,7 @@ func TestNobodyCanDoIt(t *testing.T) {
 	w.as("sam").mustPutCase(ref(id), `{"title": "Two"}`)
 	same(t, "another event", since(), []string(nil))
 	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": false}`)
-	same(t, "at once", prefixed(since(), "Somebody can do it: Check it (Two)"), []string{"ann@example.org", "dora@example.org", "sam@example.org"})
+	same(t, "at once", prefixed(since(), "Somebody can do it: Check it (Two)"), []string{"ann@example.org", "bob@example.org: To do: Check it (Two)", "dora@example.org", "sam@example.org"})
 	w.advance(24 * time.Hour)
 	same(t, "a day later", prefixed(since(), "Overdue: Check it (Two)"), []string{"ann@example.org", "bob@example.org", "dora@example.org", "sam@example.org"})
 	if text := w.as("sam").caseForm(id).get("warnings"); strings.Contains(text, "Nobody") {
