@@ -12,7 +12,7 @@ func TestPictures(t *testing.T) {
 	s := newScene(t)
 	s.play(`
 		davfs2 PUT Routes/tip/a.txt | x | 201
-		davfs2 LIST Cases/19/ | | 207 | Actions Files Labels Messages Outbox Timers diagram.mmd diagram.svg diagram.txt input log.json log.txt
+		davfs2 LIST Cases/19/ | | 207 | Actions Files Labels Messages Outbox Timers comment.txt diagram.mmd diagram.svg diagram.txt input log.json log.txt
 		curl GET Cases/19/diagram.txt | | 200 | (?s:tip: where case 19 is.*From  .*Performed.*)
 		curl GET Cases/19/DIAGRAM.SVG | | 200 | (?s:<svg .*now.*)
 		curl GET Cases/19/diagram.mmd | | 200 | (?s:stateDiagram-v2.*class n[0-9]+ here.*)

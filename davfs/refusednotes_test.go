@@ -202,11 +202,11 @@ func TestTaskThatAnotherHasDone(t *testing.T) {
 	t.Parallel()
 	newScene(t).play(strings.ReplaceAll(`
 		davfs2 PUT Worklist/Offered/18.resolve.json If-None-Match: * | {"do":"perform"} | 412
-		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*a version that it names is stored.*Stored there now.*"accept": "It is offered.*)
+		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*There is a file of this name already.*Stored there now.*"accept": "It is .*)
 		davfs2 DELETE Worklist/Offered/Rejected/ | | 204
 		curl PUT Cases/18/Actions/resolve.json | {"do":"accept"} | 204
 		davfs2 PUT Worklist/Offered/18.resolve.json If-None-Match: * | {"do":"perform","comment":"two"} | 412
-		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*a version that it names is stored.*Stored there now.*"perform": "The case goes.*"release": "It is.*)
+		davfs2 GET Worklist/Offered/Rejected/@18.resolve.json.txt | | 200 | (?s:.*There is a file of this name already.*Stored there now.*"perform": "The case goes.*)
 	`, "@", "20261120T120000Z~~"))
 }
 

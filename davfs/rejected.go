@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -266,7 +267,7 @@ func (x *request) inZone(refusal error) error {
 		return refusal
 	}
 	local := *e
-	local.Detail = clock.WithInstants(e.Detail, x.when)
+	local.Detail = machine.WithInstants(e.Detail, x.when)
 	return &local
 }
 

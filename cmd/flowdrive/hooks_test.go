@@ -523,7 +523,7 @@ func TestHookFaultIsTold(t *testing.T) {
 		told()
 		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": false}`)
 		s.must("POST", "/clock", `{"advance": "PT24H"}`, "Content-Type", "application/json")
-		want("its author is back, and nobody has sent anything", "ann@example.org: Mended: the hook second of desk")
+		want("its author is back, and nobody has sent anything", "ann@example.org: Mended: the hook second of desk\nsam@example.org: To do: close (desk)")
 		s.must("PUT", "/dav/Admin/Users/sam.json", `{"disabled": true}`)
 		s.send("POST", at, "{}")
 		told()
