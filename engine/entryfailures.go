@@ -123,24 +123,18 @@ func (l *likeBefore) again(now time.Time) time.Time {
 // joins counts another case with what people were told of instead: the next mail about that
 // says how many there are.
 func (t *notifier) joins(like *likeBefore, name string) error {
-	rows, err := t.tx.Troubles().OfCase(like.Case)
+	row, err := t.troubleRow(like.Case, name)
+	if err != nil || row == nil {
+		return err
+	}
+	first, err := readTrouble(row)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		if rows[i].Name != name {
-			continue
-		}
-		first, err := readTrouble(&rows[i])
-		if err != nil {
-			return err
-		}
-		first.Alike++
-		first.LastAlike = t.change.row.ID
-		rows[i].Data = document.Line(first)
-		return t.tx.Write().Troubles().Update(&rows[i])
-	}
-	return nil
+	first.Alike++
+	first.LastAlike = t.change.row.ID
+	row.Data = document.Line(first)
+	return t.tx.Write().Troubles().Update(row)
 }
 
 // stillLike reports whether what people were told of instead is still wrong. like may be
@@ -155,6 +149,14 @@ func (t *notifier) stillLike(like *likeBefore, name string) (bool, error) {
 
 // troubleOf returns what is wrong with a case under that name, nil for nothing.
 func (t *notifier) troubleOf(caseID int64, name string) (*trouble, error) {
+	row, err := t.troubleRow(caseID, name)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return readTrouble(row)
+}
+
+func (t *notifier) troubleRow(caseID int64, name string) (*store.Trouble, error) {
 	rows, err := t.tx.Troubles().OfCase(caseID)
 	if err != nil {
 		return nil, err
@@ -163,5 +165,5 @@ func (t *notifier) troubleOf(caseID int64, name string) (*trouble, error) {
 	if at < 0 {
 		return nil, nil
 	}
-	return readTrouble(&rows[at])
+	return &rows[at], nil
 }

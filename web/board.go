@@ -239,17 +239,35 @@ func caseNumber(text string) (int64, error) {
 	return id, nil
 }
 
-// cardOf returns the case of that number.
+// cardOf returns the case of that number, if its route is that of the board.
 func (x boardDrawing) cardOf(number string) (*engine.CaseView, error) {
 	id, err := caseNumber(number)
 	if err != nil {
 		return nil, err
 	}
+	view, err := oneCase(x.visit, id)
+	if err != nil || !strings.EqualFold(view.Case.RouteName, x.r.PathValue("name")) {
+		return nil, cmp.Or(err, absent())
+	}
+	return view, nil
+}
+
+// caseOfPage returns the case that the page is of, if the reader sees it.
+func caseOfPage(x *visit) (*engine.CaseView, error) {
+	id, err := caseNumber(x.r.PathValue("id"))
+	if err != nil {
+		return nil, absent()
+	}
+	return oneCase(x, id)
+}
+
+// oneCase returns the case of that number, if the reader sees it.
+func oneCase(x *visit, id int64) (*engine.CaseView, error) {
 	views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
 	if err != nil {
 		return nil, err
 	}
-	if len(views) == 0 || !strings.EqualFold(views[0].Case.RouteName, x.r.PathValue("name")) {
+	if len(views) == 0 {
 		return nil, absent()
 	}
 	return views[0], nil

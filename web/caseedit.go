@@ -141,18 +141,11 @@ func edited(v *engine.CaseView, sent url.Values, members ...member) []driveReque
 
 // form returns what the form asks of the drive.
 func (e caseEdit) form(x *visit, sent url.Values) (*act, error) {
-	id, err := caseNumber(x.r.PathValue("id"))
-	if err != nil {
-		return nil, absent()
-	}
-	views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
+	view, err := caseOfPage(x)
 	if err != nil {
 		return nil, err
 	}
-	if len(views) == 0 {
-		return nil, absent()
-	}
-	requests, err := e.send(x.caseDrawing(), views[0], sent)
+	requests, err := e.send(x.caseDrawing(), view, sent)
 	if err != nil {
 		return nil, err
 	}

@@ -101,18 +101,11 @@ func watches(watched []string, route string) bool {
 // watchCase makes the form that has the reader watch the route of the case, or no longer.
 func watchCase(on bool) form {
 	return func(x *visit, _ url.Values) (*act, error) {
-		id, err := caseNumber(x.r.PathValue("id"))
-		if err != nil {
-			return nil, absent()
-		}
-		views, err := x.Queries.CaseViews(x.r.Context(), x.by, []int64{id})
+		view, err := caseOfPage(x)
 		if err != nil {
 			return nil, err
 		}
-		if len(views) == 0 {
-			return nil, absent()
-		}
-		return watchRoute(x, views[0].Case.RouteName, on)
+		return watchRoute(x, view.Case.RouteName, on)
 	}
 }
 
