@@ -28,7 +28,7 @@ func (p *putRequest) noteEmptied() {
 		return
 	}
 	text := fmt.Sprintf("%s was saved without any text on %s. What was stored there before is in force and has not changed.\n", p.at.String(), p.when(p.wall))
-	text += "Your mount may show the file as empty for some minutes. Its text is shown again then.\n\n"
+	text += "Your mount may go on showing the file as empty, davfs2 for a long time. The server has its text, and shows it on its pages and to other mounts.\n\n"
 	text += "To change it, save it with a text. To end what it stands for, delete it.\n"
 	text += "\nThis note is deleted after a day, or once the file is saved with a text.\n"
 	p.keepRefusal(p.request, scratch.Refusal{Name: emptiedNote(p.at), Reasons: text}, p.at)

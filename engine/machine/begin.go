@@ -20,7 +20,7 @@ type StartRight struct {
 type StartAnswer struct {
 	May         bool
 	Refused     string // why not
-	Administers bool   // the author of the route administers the other one; then cases of it may be its children whoever starts them
+	Administers bool   // the author of the route administers the other one; then cases of it may be its children, however those are started
 }
 
 // startAnswer returns the answer to whether this case may have cases of that route made,
