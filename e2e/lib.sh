@@ -9,7 +9,7 @@ work=$(cd "$(mktemp -d)" && pwd -P)
 data=$work/data
 script=$(basename "$0")
 
-binary=${FLOWDRIVE_BIN:-$work/flowdrive} # built at the first start where none is given
+binary=${FLOWDRIVE_BIN:-${E2E_PROGRAM:-$work/flowdrive}} # built at the first start if neither is given
 
 # No blanks: .netrc files cannot quote them.
 admin_password='an-administrator-for-a-moment'
