@@ -55,13 +55,13 @@ unit: ## the Go tests alone, in a minute: with -short, which walks and kills les
 # less without it. CI runs vet in a step of its own.
 .PHONY: race
 race: ## the Go tests with the race detector, in random order
-	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=30m -vet=off -ldflags=-w ./...
+	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=60m -vet=off -ldflags=-w ./...
 
 .PHONY: postgres
 postgres: ## the tests of the store and the engine, and the drive's transcripts, on PostgreSQL
-	FLOWDRIVE_TEST_DB=postgres go test ./store/relational ./store/postgres
-	FLOWDRIVE_TEST_DB=postgres FLOWDRIVE_TEST_DB_POOLED=1 go test -run "Test[A-D]" ./store/relational
-	FLOWDRIVE_TEST_DB=postgres go test -run 'TestTranscripts' ./davfs
+	FLOWDRIVE_TEST_DB=postgres go test -timeout=30m ./store/relational ./store/postgres
+	FLOWDRIVE_TEST_DB=postgres FLOWDRIVE_TEST_DB_POOLED=1 go test -timeout=30m -run "Test[A-D]" ./store/relational
+	FLOWDRIVE_TEST_DB=postgres go test -timeout=30m -run 'TestTranscripts' ./davfs
 	FLOWDRIVE_TEST_DB=postgres go test -timeout=30m ./engine
 
 .PHONY: fuzz

@@ -28,4 +28,4 @@ if [[ -n ${FLOWDRIVE_NODES:-} ]]; then
 	go build -o "$dir/flowdrive" ./cmd/flowdrive
 	export FLOWDRIVE_BIN=$dir/flowdrive FLOWDRIVE_TEST_DB=postgres # without PostgreSQL the tests fail, and are not skipped
 fi
-FLOWDRIVE_AXE=$cache/axe-$version.js go test -tags browser -run "${FLOWDRIVE_BROWSER:-Browser}" -count=1 -timeout=30m ./web
+FLOWDRIVE_AXE=$cache/axe-$version.js go test -tags browser -run "${FLOWDRIVE_BROWSER:-Browser}" -count=1 -timeout=45m ./web
