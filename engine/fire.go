@@ -202,113 +202,133 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 	return nil
 }
 
+// instantCase is what an instant of a schedule entry comes to: a case, a reason
+// why there is none although there should be, or neither if it is skipped.
+type instantCase struct {
+	over    overlap
+	made    *caseChange
+	trouble error
+	usual   *usualTime // how long cases of the entry take; nil: too few have ended
+}
+
 // fireInstant creates the case of an instant, or records why there is none.
 // The pair of entry and instant is unique in the store, so that no instant
 // ever makes two cases: one that was dealt with before makes none, and the
 // entry goes on; again says so. A backfill makes up for one that had no case.
 func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (again bool, err error) {
-	stored, entry, trouble := f.row, f.entry, f.cause
 	record := tx.Write().Entries().InsertOccurrence
 	answered := o.Outcome == OutcomeBackfilled // somebody waits for it, and is told by the answer
 	if answered {
 		record = tx.Write().Entries().RedoOccurrence
 	}
-	var c *caseChange
-	var over overlap
-	if trouble == nil {
-		if over, err = overlapping(tx, stored, entry, o.Outcome); err != nil {
-			return false, err
-		}
-	}
-	switch {
-	case over.skip != "":
-		o.Outcome, o.Reason = OutcomeSkipped, over.skip
-		entry.Uncount(&f.step) // only what creates a case counts
-	case trouble == nil:
-		f.waits = over.waits
-		c, trouble = e.scheduledCase(tx, f, o.FiredAt)
-		if quota.Unserved(trouble) {
-			return false, trouble
-		}
-	}
-	switch {
-	case trouble != nil:
-		o.Outcome, o.Reason = OutcomeFailed, reasonOf(trouble)
-	case c != nil:
-		o.CaseID = c.row.ID
-		for _, unfilled := range c.warnings { // labels that stay as they are written
-			o.Reason = strings.TrimPrefix(o.Reason+"; "+unfilled, "; ")
-		}
-	}
-	var u *usualTime
-	if c != nil && !c.after.Life.Ended() {
-		if u, err = usual(tx, o); err != nil {
-			return false, err
-		}
+	became, err := e.decideInstant(tx, f, o)
+	if err != nil {
+		return false, err
 	}
 	err = record(o)
 	if errs.Is(err, errs.NameTaken) {
-		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("sweeper: an instant of a schedule entry had been fired before")
+		e.log.Warn().Str("entry", f.row.UUID.String()).Time("instant", o.Instant).Msg("sweeper: an instant of a schedule entry had been fired before")
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if over.skip != "" && !answered {
-		if err := (&skips{e.decider, tx}).add(&f.loadedEntry, skippedInstant{o.Instant, o.Reason, f.step.Ended, o.FiredAt}); err != nil {
-			return false, err
-		}
+	switch {
+	case became.trouble != nil:
+		err = e.instantFailed(tx, f, o)
+	case became.made != nil:
+		err = e.instantFired(tx, f, o, became)
+	case became.over.skip != "" && !answered:
+		err = (&skips{e.decider, tx}).add(&f.loadedEntry, skippedInstant{o.Instant, o.Reason, f.step.Ended, o.FiredAt})
 	}
-	if trouble != nil {
-		about, err := noticeEntry(tx, stored, entry)
-		if err != nil {
-			return false, err
-		}
-		failure := &notice.Notice{
-			Kind: notice.KindFailure, Time: o.FiredAt, Entry: about,
-			Trouble: &notice.Trouble{Text: o.Reason, Since: o.FiredAt, Instant: o.Instant, Ended: f.step.Ended},
-		}
-		if err := e.decider.firingFailed(tx, stored, failure); err != nil {
-			return false, err
-		}
-		if to := entry.Heartbeat.Failed; to.IsSet() && !e.sandbox {
-			if err := (heartbeats{e.decider, tx, stored.UUID}).post(to, o.FiredAt); err != nil {
-				return false, err
-			}
-		}
-	} else if c != nil && (entry.LastError != "" || entry.LastCase == 0) {
-		if err := e.decider.fired(tx, stored, entry, o.FiredAt); err != nil {
-			return false, err
-		}
-	}
-	if c != nil {
-		if err := (&unfilled{e.decider, tx}).fired(f, c.warnings, o.FiredAt); err != nil {
-			return false, err
-		}
-	}
-	if c != nil || trouble != nil {
-		entry.LastCase, entry.LastError, entry.CannotStart = o.CaseID, "", nil
-	}
-	if trouble != nil {
-		entry.LastError = o.Reason
-	} else if c != nil {
-		if err := e.cancelOthers(tx, over.cancel, o.FiredAt); err != nil {
-			return false, err
-		}
-		if err := e.decider.write(tx, c); err != nil {
-			return false, err
-		}
-		if err := e.watchTime(tx, c, u, o.FiredAt); err != nil {
-			return false, err
-		}
+	if err != nil {
+		return false, err
 	}
 	tx.AfterCommit(func() {
 		e.observer.Fired(Firing{Entry: o.Entry, Case: o.CaseID, Instant: o.Instant, Began: o.FiredAt, Outcome: o.Outcome, Lag: o.FiredAt.Sub(o.Instant)})
 		if o.Outcome == OutcomeFailed {
-			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("sweeper: a schedule entry could not create its case")
+			e.log.Warn().Str("entry", f.row.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("sweeper: a schedule entry could not create its case")
 		}
 	})
 	return false, nil
+}
+
+// decideInstant decides what an instant comes to, and writes it into its
+// occurrence. Nothing is stored.
+func (e *Schedules) decideInstant(tx store.Tx, f *firing, o *store.Occurrence) (became *instantCase, err error) {
+	became = &instantCase{trouble: f.cause}
+	if f.cause == nil {
+		if became.over, err = overlapping(tx, f.row, f.entry, o.Outcome); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case became.over.skip != "":
+		o.Outcome, o.Reason = OutcomeSkipped, became.over.skip
+		f.entry.Uncount(&f.step) // only what creates a case counts
+		return became, nil
+	case f.cause == nil:
+		f.waits = became.over.waits
+		became.made, became.trouble = e.scheduledCase(tx, f, o.FiredAt)
+		if quota.Unserved(became.trouble) {
+			return nil, became.trouble
+		}
+	}
+	if became.trouble != nil {
+		o.Outcome, o.Reason = OutcomeFailed, reasonOf(became.trouble)
+		return became, nil
+	}
+	o.CaseID = became.made.row.ID
+	for _, unfilled := range became.made.warnings { // labels that stay as they are written
+		o.Reason = strings.TrimPrefix(o.Reason+"; "+unfilled, "; ")
+	}
+	if !became.made.after.Life.Ended() {
+		became.usual, err = usual(tx, o)
+	}
+	return became, err
+}
+
+// instantFailed tells who is concerned that an instant has no case.
+func (e *Schedules) instantFailed(tx store.Tx, f *firing, o *store.Occurrence) error {
+	about, err := noticeEntry(tx, f.row, f.entry)
+	if err != nil {
+		return err
+	}
+	failure := &notice.Notice{
+		Kind: notice.KindFailure, Time: o.FiredAt, Entry: about,
+		Trouble: &notice.Trouble{Text: o.Reason, Since: o.FiredAt, Instant: o.Instant, Ended: f.step.Ended},
+	}
+	if err := e.decider.firingFailed(tx, f.row, failure); err != nil {
+		return err
+	}
+	if to := f.entry.Heartbeat.Failed; to.IsSet() && !e.sandbox {
+		if err := (heartbeats{e.decider, tx, f.row.UUID}).post(to, o.FiredAt); err != nil {
+			return err
+		}
+	}
+	f.entry.LastCase, f.entry.LastError, f.entry.CannotStart = o.CaseID, o.Reason, nil
+	return nil
+}
+
+// instantFired stores the case of an instant, cancels the cases that it
+// replaces, and tells who was told of a failure that it is over.
+func (e *Schedules) instantFired(tx store.Tx, f *firing, o *store.Occurrence, became *instantCase) error {
+	if f.entry.LastError != "" || f.entry.LastCase == 0 {
+		if err := e.decider.fired(tx, f.row, f.entry, o.FiredAt); err != nil {
+			return err
+		}
+	}
+	if err := (&unfilled{e.decider, tx}).fired(f, became.made.warnings, o.FiredAt); err != nil {
+		return err
+	}
+	f.entry.LastCase, f.entry.LastError, f.entry.CannotStart = o.CaseID, "", nil
+	if err := e.cancelOthers(tx, became.over.cancel, o.FiredAt); err != nil {
+		return err
+	}
+	if err := e.decider.write(tx, became.made); err != nil {
+		return err
+	}
+	return e.watchTime(tx, became.made, became.usual, o.FiredAt)
 }
 
 // reasonOf returns the text of an error for users who see the entry.
