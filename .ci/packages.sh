@@ -53,19 +53,28 @@ for arch in ${ARCHS:-amd64 arm64}; do
 	cp "$STAGE/flowdrive" "$dist/flowdrive-$VERSION-linux-$arch"
 	images+=(-program "$arch=$STAGE/flowdrive")
 
-	cp contrib/systemd/flowdrive.service contrib/packages/config.yaml contrib/prometheus/flowdrive.rules.yaml contrib/grafana/flowdrive.json "$STAGE"
-	"$host" man "$STAGE/man" >/dev/null
-	find "$STAGE/man" -type f -exec gzip -9n {} +
+	cp contrib/systemd/flowdrive.service contrib/packages/config.yaml "$STAGE"
 	for shell in bash fish; do "$host" completion "$shell" >"$STAGE/flowdrive.$shell"; done
 	"$host" completion zsh >"$STAGE/_flowdrive"
-	printf 'Copyright The Flowdrive authors\n\nFlowdrive is under the Apache License, version 2.0: see\n/usr/share/common-licenses/Apache-2.0. The licenses of what is linked are in\nTHIRD_PARTY_NOTICES.txt.gz beside this file.\n' >"$STAGE/copyright"
-	gzip -9nc "$dist/THIRD_PARTY_NOTICES.txt" >"$STAGE/notices.gz"
-	gzip -9nc CHANGELOG.md >"$STAGE/changelog.gz"
+	"$host" man "$STAGE/share/man" >/dev/null
+	find "$STAGE/share/man" -type f -exec gzip -9n {} +
+	doc=$STAGE/share/doc/flowdrive
+	mkdir -p "$doc/examples"
+	cp contrib/prometheus/flowdrive.rules.yaml "$doc/examples/prometheus.rules.yaml"
+	cp contrib/grafana/flowdrive.json "$doc/examples/grafana.json"
+	printf 'Copyright The Flowdrive authors\n\nFlowdrive is under the Apache License, version 2.0: see\n/usr/share/common-licenses/Apache-2.0. The licenses of what is linked are in\nTHIRD_PARTY_NOTICES.txt.gz beside this file.\n' >"$doc/copyright"
+	gzip -9nc "$dist/THIRD_PARTY_NOTICES.txt" >"$doc/THIRD_PARTY_NOTICES.txt.gz"
+	gzip -9nc CHANGELOG.md >"$doc/CHANGELOG.md.gz"
 	printf '# glibc alone is linked in; there is nothing to share.\nflowdrive: statically-linked-binary\n# CHANGELOG.md.gz is beside it.\nflowdrive: no-changelog\n' >"$STAGE/overrides"
 	find "$STAGE" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+	{
+		cat contrib/packages/nfpm.yaml
+		find "$STAGE/share" -type f ! -name copyright -printf '%P\n' | LC_ALL=C sort |
+			sed "s|.*|  - {src: \"$STAGE/share/&\", dst: \"/usr/share/&\", type: doc, file_info: {mode: 0644}}|"
+	} >"$work/nfpm.yaml"
 	for kind in $kinds; do
 		if [[ $kind != image ]]; then
-			go tool -modfile=.ci/packages.mod nfpm package --config contrib/packages/nfpm.yaml --packager "$kind" --target "$dist/" >&2
+			go tool -modfile=.ci/packages.mod nfpm package --config "$work/nfpm.yaml" --packager "$kind" --target "$dist/" >&2
 		fi
 	done
 done

@@ -10,7 +10,8 @@ wanted=(curl:curl jq:jq cadaver:cadaver litmus:litmus rclone:rclone mount.davfs:
 	dbus-run-session:dbus-daemon vim:vim node:nodejs npm:npm icalendar:python3-icalendar
 	wget:wget lftp:lftp kioclient5:kde-cli-tools /usr/share/dbus-1/services/org.kde.KIOFuse.service:kio-fuse
 	/usr/share/perl5/HTTP/DAV.pm:libhttp-dav-perl /usr/lib/python3/dist-packages/easywebdav/__init__.py:python3-easywebdav
-	chromium:chromium mmdebstrap:mmdebstrap python3:python3 lintian:lintian)
+	chromium:chromium mmdebstrap:mmdebstrap python3:python3 lintian:lintian
+	rpm:rpm rpmlint:rpmlint systemd-analyze:systemd)
 
 missing=()
 for pair in "${wanted[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The packages: made, installed in a fresh root, started by a stand-in for systemd, used,
-# upgraded from the version before with its data, and removed.
+# The packages: made, judged by lintian, rpmlint and systemd, installed in fresh roots, started
+# by a stand-in for systemd, used, upgraded from the version before with its data, and removed.
 #
 # shellcheck source=e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -40,12 +40,41 @@ expect "  each folder of it is in its layer, for all to enter" "" "$(
 		END {for (f in files) {n = split(f, part, "/"); at = ""; for (i = 1; i < n; i++) {at = at part[i] "/"; if (!(at in open)) print at}}}'
 )"
 expect "  it has a name by which it is loaded" "flowdrive:0.9.0" "$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' "$work/image/index.json")"
-succeeds "another is made" env VERSION=0.9.1 KINDS=deb DIST="$work/new" "$root/.ci/packages.sh"
-succeeds "the first is made again" env VERSION=0.9.0 KINDS=deb DIST="$work/again" "$root/.ci/packages.sh"
+succeeds "another is made" env VERSION=0.9.1 KINDS="deb rpm" DIST="$work/new" "$root/.ci/packages.sh"
+succeeds "the first is made again" env VERSION=0.9.0 KINDS="deb rpm" DIST="$work/again" "$root/.ci/packages.sh"
 succeeds "  and is the same, byte for byte" cmp "$package" "$work/again/flowdrive_0.9.0_$machine.deb"
+rpm=(flowdrive-0.9.0-1.*.rpm flowdrive-0.9.1-1.*.rpm)
+for i in 0 1; do rpm[i]=$(compgen -G "$work/$([[ $i == 0 ]] && echo old || echo new)/${rpm[i]}"); done
+succeeds "  for RPM as well" cmp "${rpm[0]}" "$work/again/${rpm[0]##*/}"
 if has lintian "what lintian says"; then
 	expect "lintian finds no error" "" "$(lintian --allow-root --tag-display-limit 0 "$package" 2>/dev/null | grep '^E:' || true)"
 fi
+if has rpmlint "what rpmlint says"; then
+	expect_match "rpmlint finds nothing" " 0 errors, 0 warnings" "$(rpmlint --config "$root/contrib/packages/rpmlint.toml" "${rpm[0]}" 2>&1 | tail -n 4)"
+fi
+
+# The unit beside those of systemd, for what it names is judged as well.
+exposure=1.4 # docs/operate/install.md says it
+judge_unit() {
+	if ! has systemd-analyze "what systemd says of the unit"; then
+		return
+	fi
+	local units=$work/units
+	mkdir "$units"
+	if ! (cd "$units" && apt-get download -q systemd && dpkg -x systemd_*.deb . && dpkg -x "$package" .) >"$work/out" 2>&1; then
+		skip "what systemd says of the unit" "apt-get cannot download systemd: $(tail -n 1 "$work/out")"
+		return
+	fi
+	expect "systemd finds no fault in the unit" "" "$(systemd-analyze verify --man=no --root="$units" flowdrive.service 2>&1 || echo "exit $?")"
+	expect "  an unknown setting would be one" 1 "$(
+		sed 's/^WatchdogSec=/WatchdogSecs=/' "$units/usr/lib/systemd/system/flowdrive.service" >"$units/usr/lib/systemd/system/wrong.service"
+		systemd-analyze verify --man=no --root="$units" wrong.service 2>&1 | grep -c "Unknown key.*WatchdogSecs" || true
+	)"
+	local verdict
+	verdict=$(systemd-analyze security --offline=yes --root="$units" --threshold="${exposure/./}" flowdrive.service 2>&1) || true
+	expect "systemd-analyze security gives it this figure" "$exposure" "$(sed -n 's/.*Overall exposure level for flowdrive.service: \([0-9.]*\) .*/\1/p' <<<"$verdict")"
+}
+judge_unit
 
 # ---- a fresh root
 
@@ -61,13 +90,27 @@ if ! mmdebstrap --quiet --variant=extract --include=dash,base-files,coreutils,se
 	skip "installing" "there is no fresh root: $(tail -n 1 "$work/out")"
 	finish
 fi
-mount -t proc proc "$fresh/proc" || mount --bind /proc "$fresh/proc"
+# What the packages ask of systemd is written down.
+mkdir -p "$fresh/run/systemd/system"
+printf '#!/bin/sh\necho "$*" >>/asked\n' >"$fresh/usr/bin/systemctl"
+chmod 755 "$fresh/usr/bin/systemctl"
+cp -a "$fresh" "$work/fresh-rpm"
+# asked prints that, and forgets it.
+asked() { tr '\n' ';' <"$fresh/asked" && rm "$fresh/asked"; }
+# its_processes lets programs of the fresh root see /proc.
+its_processes() { mount -t proc proc "$fresh/proc" || mount --bind /proc "$fresh/proc"; }
+its_processes
 began=$SECONDS
 succeeds "the package is installed" dpkg --root="$fresh" --force-depends -i "$package"
+expect "  a first installation starts nothing by itself" "--system daemon-reload;try-restart flowdrive.service;" "$(asked)"
 port=$(free_port)
 base=http://127.0.0.1:$port
 expect "  with its settings" /etc/flowdrive/config.yaml "$(dpkg --root="$fresh" --status flowdrive | awk '/^Conffiles/ {getline; print $1}')"
-printf 'addr: 127.0.0.1:%s\ntimezone: Europe/Berlin\nmail-from: flow@example.org\nsmtp: smtp://flow@127.0.0.1:1\n' "$port" >"$fresh/etc/flowdrive/config.yaml"
+# settles writes the settings of an administrator.
+settles() {
+	printf 'addr: 127.0.0.1:%s\ntimezone: Europe/Berlin\nmail-from: flow@example.org\nsmtp: smtp://flow@127.0.0.1:1\n' "$port" >"$fresh/etc/flowdrive/config.yaml"
+}
+settles
 
 # starts waits until the service has said that it is ready.
 starts() {
@@ -87,8 +130,11 @@ ends() {
 	expect "$1" 0 "$(cat "$work/state/exit")"
 }
 
+# first_password prints the one that the log of the newest first start has told.
+first_password() { sed -n 's/^The password of admin is \([^ ]*\) .*/\1/p' "$work/server.log" | tail -n 1; }
+
 starts "the service starts"
-passwords[admin]=$(sed -n 's/^The password of admin is \([^ ]*\) .*/\1/p' "$work/server.log")
+passwords[admin]=$(first_password)
 request GET /dav/Workflow/.ls
 expect "  and answers the password that its log told" 200 "$status"
 put /dav/Workflow/Cases/new.json '{"route": "request", "title": "Leak"}'
@@ -117,6 +163,8 @@ expect_match "  and says so" "STOPPING=1" "$(cat "$work/state/messages")"
 
 succeeds "the next version is installed over it" dpkg --root="$fresh" --force-depends -i "$work/new/flowdrive_0.9.1_$machine.deb"
 expect_match "  the settings are kept" "Europe/Berlin" "$(cat "$fresh/etc/flowdrive/config.yaml")"
+expect "  a server that runs is started again, and none is stopped for good" \
+	"--system daemon-reload;--system daemon-reload;try-restart flowdrive.service;" "$(asked)"
 starts "the new version starts"
 request GET /version
 expect "  which is the new one" 0.9.1 "$(json .version)"
@@ -127,9 +175,51 @@ ends "it ends in good order"
 # ---- removed
 
 succeeds "the package is removed" dpkg --root="$fresh" --remove flowdrive
+expect "  its server first" "--no-reload disable --now flowdrive.service;--system daemon-reload;" "$(asked)"
 expect "  without the data" yes "$([[ -s $fresh/var/lib/flowdrive/flowdrive.db ]] && echo yes)"
 expect "  and without the settings" yes "$([[ -s $fresh/etc/flowdrive/config.yaml ]] && echo yes)"
 succeeds "it is purged" dpkg --root="$fresh" --purge flowdrive
 expect "  the settings go, the data stays" "no yes" "$([[ -e $fresh/etc/flowdrive/config.yaml ]] && echo yes || echo no) $([[ -s $fresh/var/lib/flowdrive/flowdrive.db ]] && echo yes)"
+
+# ---- the same by RPM
+
+if ! has rpm "installing the package of RPM"; then
+	finish
+fi
+fresh=$work/fresh-rpm
+its_processes
+by_rpm() { rpm --root "$fresh" --dbpath /var/lib/rpm "$@"; }
+began=$SECONDS
+succeeds "the package of RPM is installed" by_rpm --install --nodeps "${rpm[0]}"
+expect "  a first installation starts nothing by itself" "--system daemon-reload;try-restart flowdrive.service;" "$(asked)"
+expect "  the files are as the package has them" "" "$(by_rpm --verify --nodeps flowdrive 2>&1 || true)"
+expect "  root's, and only root may write them" "root:root -rw-r--r--;root:root -rwxr-xr-x /usr/bin/flowdrive;root:root drwxr-xr-x;" "$(
+	by_rpm --query --queryformat '[%{FILEUSERNAME}:%{FILEGROUPNAME} %{FILEMODES:perms} %{FILENAMES}\n]' flowdrive |
+		sed '/ -rwx/!s/ [^ ]*$//' | LC_ALL=C sort -u | tr '\n' ';'
+)"
+settles
+starts "  the service starts"
+passwords[admin]=$(first_password)
+put /dav/Workflow/Cases/new.json '{"route": "request", "title": "Leak"}'
+expect "  a case starts, $((SECONDS - began)) s after the package came" 201 "$status"
+case_path=$(header Location)
+case_path=${case_path#"$base"}
+ends "  it ends in good order"
+succeeds "the next version is installed over it" by_rpm --upgrade --nodeps "${rpm[1]}"
+expect "  a server that runs is started again, and none is stopped for good" \
+	"--system daemon-reload;try-restart flowdrive.service;--system daemon-reload;" "$(asked)"
+starts "  with the settings that were there it starts"
+request GET "$case_path"
+expect "  with the data" Leak "$(json .title)"
+request GET /version
+expect "  in the new version" 0.9.1 "$(json .version)"
+ends "  it ends in good order"
+succeeds "the package is removed" by_rpm --erase --nodeps flowdrive
+expect "  its server first" "--no-reload disable --now flowdrive.service;--system daemon-reload;" "$(asked)"
+expect "  what is left are the settings that were changed, and the data" \
+	"/etc/flowdrive;/etc/flowdrive/config.yaml.rpmsave;/var/lib/flowdrive;" "$(
+		find "$fresh" -path "$fresh/var/lib/flowdrive" -prune -print -o -path "$fresh/proc" -prune -o -path '*flowdrive*' -print |
+			grep -v "^$fresh/run/" | sed "s|^$fresh||" | LC_ALL=C sort | tr '\n' ';'
+	)"
 
 finish
