@@ -276,8 +276,15 @@ func (e *Schedules) decideInstant(tx store.Tx, f *firing, o *store.Occurrence) (
 	}
 	if became.trouble != nil {
 		o.Outcome, o.Reason = OutcomeFailed, reasonOf(became.trouble)
-		return became, nil
+	} else {
+		err = noteCase(tx, became, o)
 	}
+	return became, err
+}
+
+// noteCase writes into the occurrence of an instant which case it has, and looks up
+// how long such cases take.
+func noteCase(tx store.Tx, became *instantCase, o *store.Occurrence) (err error) {
 	o.CaseID = became.made.row.ID
 	for _, unfilled := range became.made.warnings { // labels that stay as they are written
 		o.Reason = strings.TrimPrefix(o.Reason+"; "+unfilled, "; ")
@@ -285,7 +292,7 @@ func (e *Schedules) decideInstant(tx store.Tx, f *firing, o *store.Occurrence) (
 	if !became.made.after.Life.Ended() {
 		became.usual, err = usual(tx, o)
 	}
-	return became, err
+	return err
 }
 
 // instantFailed tells who is concerned that an instant has no case.
