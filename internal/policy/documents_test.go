@@ -9,8 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// mostArchitecture is how long ARCHITECTURE.md may be and still be read.
-const mostArchitecture = 250
+// mostArchitecture is how many lines of text ARCHITECTURE.md may have and still be
+// read. Rows of its tables, one for each package and module, are looked up and do not count.
+const mostArchitecture = 170
 
 // checkArchitecture wants ARCHITECTURE.md to name every package and the
 // reason for every direct dependency, and to stay short.
@@ -35,8 +36,8 @@ func checkArchitecture(t tree) []string {
 			faults = append(faults, fmt.Sprintf("ARCHITECTURE.md does not say why there is %s", m))
 		}
 	}
-	if n := strings.Count(text, "\n"); n > mostArchitecture {
-		faults = append(faults, fmt.Sprintf("ARCHITECTURE.md has %d lines, more than %d", n, mostArchitecture))
+	if n := strings.Count(text, "\n") - strings.Count(text, "\n|"); n > mostArchitecture {
+		faults = append(faults, fmt.Sprintf("ARCHITECTURE.md has %d lines beside its tables, more than %d", n, mostArchitecture))
 	}
 	return faults
 }
