@@ -82,3 +82,33 @@ func TestOriginOfADirectory(t *testing.T) {
 	out = admin.mustPutParty(identity.User, "bob", `{"origin": "oidc https://login.example.org/Realm Id1"}`)
 	w.form(out.Form).wants("origin", `"oidc https://login.example.org/Realm Id1"`)
 }
+
+// TestMovedInTheDirectory: who has moved in a directory is told that, and with what an
+// administrator connects them again. They keep their account; until then nobody gets it by its name.
+func TestMovedInTheDirectory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	logIn := func(origin string) (identity.ID, error) {
+		return w.Accounts.LogInVouched(t.Context(), account.Vouched{Origin: origin, Name: "lee", Create: true})
+	}
+	before, err := logIn("ldap uid=lee,ou=old,dc=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const after = "ldap uid=lee,ou=new,dc=x"
+	id, err := logIn(after)
+	if id != 0 || !errors.Is(err, account.ErrMoved) || !errs.Is(err, errs.LogIn) || !strings.Contains(err.Error(), `"origin": "`+after+`" in Admin/Users/lee.json`) {
+		t.Fatalf("after the move: %d, %v", id, err)
+	}
+	if _, err := logIn("oidc https://login.example.org 7"); err == nil || errors.Is(err, account.ErrMoved) {
+		t.Errorf("the same name at a provider: %v", err)
+	}
+	admin.mustPutParty(identity.User, "lee", `{"origin": "`+after+`"}`)
+	if id, err := logIn(after); id != before || err != nil {
+		t.Errorf("connected again: user %d, %v, want %d", id, err, before)
+	}
+	if id, err := logIn("ldap uid=lee,ou=old,dc=x"); id != 0 || !errors.Is(err, account.ErrMoved) {
+		t.Errorf("by the place before: %d, %v", id, err)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,8 +23,9 @@ type directoryWatch struct {
 	now func() time.Time
 
 	mu        sync.Mutex
-	told      time.Time // zero: it answers
-	ambiguous time.Time // when the log last said that a name is that of more than one person
+	told      time.Time            // zero: it answers
+	ambiguous time.Time            // when the log last said that a name is that of more than one person
+	moved     map[string]time.Time // when it last said of a name that its person has moved
 }
 
 // note notes how a log-in by that name has ended.
@@ -36,6 +38,14 @@ func (w *directoryWatch) note(name string, err error) {
 	if errors.Is(err, signon.ErrAmbiguous) && now.Sub(w.ambiguous) >= tellAgain {
 		w.ambiguous = now
 		w.log.Warn().Str("user", name).Msg("directory: ldap-user-filter finds more than one person for a name, so that nobody logs in by it; narrow the filter or ldap-base")
+	}
+	if errors.Is(err, account.ErrMoved) && now.Sub(w.moved[name]) >= tellAgain {
+		maps.DeleteFunc(w.moved, func(_ string, told time.Time) bool { return now.Sub(told) >= tellAgain })
+		if w.moved == nil {
+			w.moved = map[string]time.Time{}
+		}
+		w.moved[name] = now
+		w.log.Warn().Str("user", name).Msg("directory: somebody whom it vouches for cannot log in. They were told: " + failed.Detail)
 	}
 	switch {
 	case !away && !w.told.IsZero():

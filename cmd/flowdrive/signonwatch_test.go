@@ -63,6 +63,22 @@ func TestDirectoryIsAway(t *testing.T) {
 	if got := lines(); got != "" {
 		t.Errorf("within the hour: %s", got)
 	}
+	moved := &errs.Error{Kind: errs.LogIn, Detail: "The origin is another.", Err: account.ErrMoved}
+	for _, name := range []string{"lee", "ann"} {
+		w.note(name, moved)
+		if got := lines(); !strings.Contains(got, `"user":"`+name+`"`) || !strings.Contains(got, moved.Detail) {
+			t.Errorf("of %s, who has moved: %s", name, got)
+		}
+		w.note(name, moved)
+		if got := lines(); got != "" {
+			t.Errorf("of %s within the hour: %s", name, got)
+		}
+	}
+	now = now.Add(time.Hour)
+	w.note("ann", moved)
+	if got := lines(); got == "" || len(w.moved) != 1 {
+		t.Errorf("after an hour: %s, and it remembers %v", got, w.moved)
+	}
 }
 
 // TestTeamsThatAreNot: the log names the teams of the settings that there are not.

@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -90,6 +92,8 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 		return nil, errs.New(errs.LogIn, "There is no user here who is connected with your log-in. An administrator can connect one: \"origin\": %q in the file of the user in Admin/Users/.", origin)
 	case mayBeCalled(identity.User, v.Name) != nil:
 		return nil, errs.New(errs.LogIn, "The directory calls you %q, which is not a valid name for a user here: %s. An administrator can connect a user of another name: \"origin\": %q in its file in Admin/Users/.", v.Name, identity.NameForm(identity.User), origin)
+	case movedInDirectory(t, v):
+		return nil, &errs.Error{Kind: errs.LogIn, Err: ErrMoved, Detail: fmt.Sprintf("The directory has you at another place than before, by which you were known here. If the user %q is yours, an administrator can connect you again: \"origin\": %q in Admin/Users/%s.json.", v.Name, origin, v.Name)}
 	case t.directory.ByName(identity.Name(v.Name)) != nil || identity.Fold(v.Name) == string(identity.Everyone):
 		return nil, errs.New(errs.LogIn, "The name %q is in use here by somebody for whom the directory does not vouch. If that is you, an administrator can connect you: \"origin\": %q in Admin/Users/%s.json.", v.Name, origin, v.Name)
 	default:
@@ -109,6 +113,17 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 	}
 	c.Changed = c.Created || !sameParty(old, &c.Party)
 	return c, nil
+}
+
+// ErrMoved is in the error of a log-in by somebody whose name is that of a user for whom the same
+// kind of directory vouches under another DN: as a rule they have changed department.
+var ErrMoved = errors.New("the directory has a user at another place")
+
+// movedInDirectory reports whether that is so. It connects nobody: the name may have been given to
+// somebody else.
+func movedInDirectory(t *Table, v *Vouched) bool {
+	p := t.ByName(identity.User, v.Name)
+	return p != nil && strings.HasPrefix(v.Origin, originLDAP) && strings.HasPrefix(p.Origin, originLDAP)
 }
 
 // plainLine takes control characters out of a text.
