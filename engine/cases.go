@@ -114,7 +114,7 @@ func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*ca
 	}
 	c := &caseChange{
 		before: h.core.Shown(), was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, postings: out.Outbox, notices: out.Notices, read: l.messages, performed: out.Performed,
-		failures: out.Failures, mended: out.Mended,
+		failures: out.Failures, mended: out.Mended, stores: out.Stores, full: out.Full,
 	}
 	e.render(c, h.route.Compiled)
 	e.shared(c, h.shares)

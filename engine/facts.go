@@ -40,6 +40,8 @@ type lookup struct {
 	rows   map[int64]*store.Case // other cases, as they were read
 	after  map[int64]*caseChange // what an earlier decision of the same change made of some of them
 
+	stores   int64                 // bytes that the change stores beside what the decision does
+
 	messages []readFact
 	cases    []readCase
 }
@@ -62,7 +64,7 @@ func (e *decider) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 		in.Exhausted = *in.Spent-before > mostAttempted
 		out, needs, err := machine.Decide(in)
 		if err != nil || len(needs) == 0 {
-			return out, err
+			return out, fullIfNoRoom(err)
 		}
 		for _, need := range needs {
 			if err := e.fact(&in, l, need); err != nil {
@@ -133,6 +135,10 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 		keep(&facts.Filtered, need.Filter, result)
 	case need.Search != machine.Search{}:
 		return e.searchNeed(in, l, need.Search)
+	case need.Room:
+		return e.roomNeed(in, l)
+	case need.Size != machine.InputRef{}:
+		return e.sizeNeed(in, l, need.Size)
 	case need.Call != machine.Call{}:
 		result, asked := e.called.Get(need.Call)
 		if !asked {
@@ -291,8 +297,7 @@ func factsHold(tx store.Tx, c *caseChange) error {
 }
 
 // putWritten stores the messages that steps wrote; of several with one label,
-// the last. They count against the starter's quota, but a full quota does not
-// stop what the engine does for others.
+// the last. They count against the starter's quota; their room was taken as they were decided.
 func (e *decider) putWritten(tx store.Tx, c *caseChange) error {
 	for i, n := range c.written {
 		replaced := false

@@ -57,7 +57,7 @@ type caseChange struct {
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []machine.LogEntry
 	messages  []*store.Message
-	inherited *store.Message       // input of a case that another one made; no quota applies to it
+	inherited *store.Message       // input of a case that another one made; its room was taken
 	written   []machine.NewMessage // by steps, after messages
 	postings  []machine.Posting    // what it does to the outbox
 	notices   *machine.Notices     // of the whole event
@@ -72,6 +72,8 @@ type caseChange struct {
 	performed string               // the action that a person's request was about
 	warnings  []string             // of a new case: what may not be meant
 	freesName bool                 // a canceled case is listed no more, and gives its name back
+	stores    int64                // bytes for which the decision took room of the starter's
+	full      bool                 // something failed because there was no room for it
 }
 
 // createCase decides on a new case: queued, or started at once.
@@ -135,7 +137,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		}
 		return nil, nil
 	}
-	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun}), holds: b.from}
+	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun}), holds: b.from, stores: m.Size}
 	out, err := e.decide(machine.Input{Route: b.info.Compiled, Case: seed, Event: machine.Create{Warnings: warnings, MayLack: b.mayLack}, Now: now}, l)
 	if err != nil {
 		return nil, err
@@ -147,6 +149,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		}
 		change.after, change.written, change.postings, change.notices = out.Case, out.Messages, out.Outbox, out.Notices
 		change.failures, change.mended = out.Failures, out.Mended
+		change.stores, change.full = out.Stores, out.Full
 		change.log = append(change.log, out.Log...)
 		if err := e.addRelated(change, out, l); err != nil {
 			return nil, err
@@ -233,12 +236,18 @@ func (e *decider) write(tx store.Tx, c *caseChange) error {
 	if err := checkStillStarts(tx, c); err != nil {
 		return err
 	}
+	if err := e.stillFits(tx, c); err != nil {
+		return err
+	}
 	return e.writeAll(tx, c)
 }
 
-// writeAsked writes what a person's request has done. What the engine does by itself
-// no quota holds up.
+// writeAsked writes what a person's request has done. For what the engine does by itself
+// steps alone need room.
 func (e *decider) writeAsked(tx store.Tx, c *caseChange) error {
+	if err := e.admits(tx, c); err != nil {
+		return err
+	}
 	if err := e.write(tx, c); err != nil || !c.grows() {
 		return err
 	}

@@ -118,6 +118,7 @@ func (c *caseChange) follow(earlier *caseChange) {
 	c.postings = append(earlier.postings, c.postings...)
 	c.messages = append(earlier.messages, c.messages...)
 	c.notices = merge(earlier.notices, c.notices)
+	c.stores, c.full = c.stores+earlier.stores, c.full || earlier.full
 	c.failures, c.mended = append(earlier.failures, c.failures...), append(earlier.mended, c.mended...)
 	c.read = append(earlier.read, c.read...)
 	c.readCases = append(earlier.readCases, c.readCases...)

@@ -389,6 +389,10 @@ func (d relations) createCase(c *Case, def *Definition, e Create) (*caseDecision
 		}
 		return nil, err
 	}
+	// What is small counts nothing, but nobody whose room is used up gets more cases.
+	if err := d.takeRoom(c.Starter, "another case", max(1, c.weight())); err != nil {
+		return nil, err
+	}
 	child.reported = childStatusOf(child.c)
 	d.tree.add(child)
 	return child, nil

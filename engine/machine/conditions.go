@@ -165,13 +165,22 @@ func (d expressions) instead(name string) string {
 	return fmt.Sprintf("%s that begins with %q", kind, content[:most])
 }
 
-// content returns the content of a message as this event wrote it, else as it is
-// stored, or nil if there is none. ok is false if the fact is absent.
-func (d *caseDecision) content(name string) (content []byte, ok bool) {
+// writtenAs returns the content of a message as this event wrote it last. ok is false if it
+// did not.
+func (d *caseDecision) writtenAs(name string) (content []byte, ok bool) {
 	for i := len(d.messages) - 1; i >= 0; i-- {
 		if d.messages[i].Label == name {
 			return d.messages[i].Content, true
 		}
+	}
+	return nil, false
+}
+
+// content returns the content of a message as this event wrote it, else as it is
+// stored, or nil if there is none. ok is false if the fact is absent.
+func (d *caseDecision) content(name string) (content []byte, ok bool) {
+	if content, ok = d.writtenAs(name); ok {
+		return content, true
 	}
 	switch content, ok = d.stored[name]; {
 	case ok:

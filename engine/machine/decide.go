@@ -353,6 +353,7 @@ func (d relations) refuseAbandoned(event Event) error {
 // result returns what the event did to its case and to others.
 func (d *caseDecision) result() *Output {
 	out := d.output()
+	out.Stores, out.Full = d.stores, d.full
 	for _, other := range d.order {
 		if other.from != nil && !other.changed && !other.shown {
 			continue

@@ -51,6 +51,8 @@ type Facts struct {
 	Filtered map[Filter]Filtered    // the results of filters
 	Called   map[Call]Called        // the results of callbacks
 	Searched map[Search]Found       // the results of searches in messages longer than MaxFact
+	Room     *int64                 // how many bytes the starter of the tree may still store
+	Sizes    map[InputRef]Size      // of messages; zero if there is none
 }
 
 // MaxFact is the largest content, in bytes, of a message that a decision rests on
@@ -91,6 +93,8 @@ type Need struct {
 	Filter   Filter // its result
 	Call     Call   // likewise
 	Search   Search // likewise
+	Room     bool
+	Size     InputRef // of the message
 }
 
 // Filter is a jq filter with everything that its result depends on, as JSON.

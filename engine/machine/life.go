@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,6 +104,7 @@ const LabelError = "error"
 // fail makes a queued case a failed one, with a message that says why.
 func (d beginning) fail(cause error) error {
 	d.changed = true
+	d.full = d.full || errors.Is(cause, ErrRoom)
 	d.messages = append(d.messages, NewMessage{Label: LabelError, MediaType: "text/plain; charset=utf-8", Content: []byte(cause.Error() + "\n")})
 	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
 	d.setLife(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})

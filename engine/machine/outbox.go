@@ -246,17 +246,17 @@ func (d deliveries) record(event Event) error {
 			d.keepFailed(at, Undelivered{Attempts: e.Attempts, Reason: fmt.Sprintf("the answer is longer than %s", maxFactWords)})
 			break
 		}
-		d.writeAnswer(at, e)
+		if err := d.writeAnswer(at, e); err != nil {
+			return err
+		}
 	case Attempted:
 		d.delay(at, e)
 	case Undelivered:
 		d.keepFailed(at, e)
 	case Recorded:
-		o := d.c.Outbox[at]
-		d.end(at, EndRecorded)
-		d.messages = append(d.messages, NewMessage{Label: LabelOutbox(seq, step), MediaType: "application/json", Content: e.Content})
-		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Recorded instead of sent: %s, as %s", o.Verb, LabelOutbox(seq, step))})
-		d.noteWritten(LabelOutbox(seq, step), "")
+		if err := d.writeRecord(at, NewMessage{Label: LabelOutbox(seq, step), MediaType: "application/json", Content: e.Content}); err != nil {
+			return err
+		}
 	}
 	handled := at < len(d.c.Outbox) && d.c.Outbox[at].Unhandled
 	if err := d.bringToRest(); err != nil {
@@ -269,23 +269,50 @@ func (d deliveries) record(event Event) error {
 	return nil
 }
 
-// writeAnswer ends a delivery that succeeded. It writes the answer as a message if
-// the step asks for that and the case has not ended.
-func (d deliveries) writeAnswer(at int, e Delivered) {
+// writeRecord ends a delivery that a sandbox has recorded instead.
+func (d deliveries) writeRecord(at int, m NewMessage) error {
+	if noRoom, err := d.noRoomForAnswer(m); err != nil {
+		return err
+	} else if noRoom != "" {
+		d.keepFailed(at, Undelivered{Reason: noRoom})
+		return nil
+	}
 	o := d.c.Outbox[at]
+	d.end(at, EndRecorded)
+	d.messages = append(d.messages, m)
+	d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Recorded instead of sent: %s, as %s", o.Verb, m.Label)})
+	d.noteWritten(m.Label, "")
+	return nil
+}
+
+// writeAnswer ends a delivery that succeeded. It writes the answer as a message if
+// the step asks for that and the case has not ended. If there is no room for the answer, the
+// delivery has failed.
+func (d deliveries) writeAnswer(at int, e Delivered) error {
+	o := d.c.Outbox[at]
+	answer := NewMessage{Label: o.Into, MediaType: e.MediaType, Content: e.Content}
+	kept := o.Into != "" && d.c.Life != Canceled && d.c.Life != Closed && d.c.Life != Failed
+	if kept {
+		if noRoom, err := d.noRoomForAnswer(answer); err != nil {
+			return err
+		} else if noRoom != "" {
+			d.keepFailed(at, Undelivered{Attempts: e.Attempts, Reason: noRoom})
+			return nil
+		}
+	}
 	d.end(at, EndDelivered)
 	text := fmt.Sprintf("Delivered: %s", o.Verb)
-	switch life := d.c.Life; {
-	case o.Into == "":
-	case life == Canceled || life == Closed || life == Failed:
-		text += fmt.Sprintf("; the case is %s, and the answer for %s was not kept", life, o.Into)
-	default:
+	switch {
+	case kept:
 		text += ", wrote " + o.Into
-		d.messages = append(d.messages, NewMessage{Label: o.Into, MediaType: e.MediaType, Content: e.Content})
+		d.messages = append(d.messages, answer)
 		delete(d.known, o.Into)
 		d.noteWritten(o.Into, "")
+	case o.Into != "":
+		text += fmt.Sprintf("; the case is %s, and the answer for %s was not kept", d.c.Life, o.Into)
 	}
 	d.addOutside(&o, LogEntry{Kind: LogMessage, Text: text})
+	return nil
 }
 
 // keepFailed keeps a delivery that has failed for good until somebody retries or

@@ -19,6 +19,8 @@ type Output struct {
 	Mended    []Failure       // what had failed before and has not any more
 	Notices   *Notices        // for the whole tree; nil: nobody is to be notified
 	Others    []Changed       // other cases that changed, in order: a parent before its new children
+	Stores    int64           // of the whole event: bytes for which it took room of Facts.Room
+	Full      bool            // of the whole event: something failed because there was no room for it
 }
 
 // Changed is a case other than the event's own that the event changed.

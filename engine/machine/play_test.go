@@ -190,6 +190,7 @@ type play struct {
 	types     map[string]string
 	outbox    []Posting
 	performed string // by the last event
+	room      *int64 // how much the starter may store; nil: as much as is asked for
 }
 
 // parsed compiles a route as people write it.
@@ -219,6 +220,10 @@ func resolve(tb failer, in Input, messages map[string][]byte) (*Output, error) {
 		facts.Emails, facts.Called = maps.Clone(facts.Emails), maps.Clone(facts.Called)
 		for _, need := range needs {
 			switch {
+			case need.Room:
+				facts.Room = new(int64(1 << 30))
+			case need.Size != InputRef{}:
+				set(&facts.Sizes, need.Size, Size{})
 			case need.Message != "":
 				set(&facts.Messages, need.Message, messages[need.Message])
 			case need.Members != "":
@@ -263,6 +268,7 @@ func (p *play) event(e Event) error {
 	in := Input{Route: p.r, Case: p.c, Event: e, Now: p.now, Facts: factsOfTests()}
 	in.Facts.Types = p.types
 	before := string(p.c.Marking())
+	in.Facts.Room = p.room
 	out, err := resolve(p.t, in, p.messages)
 	if got := string(p.c.Marking()); got != before {
 		p.t.Fatalf("%T changed the case it was given:\n got %s\nwant %s", e, got, before)

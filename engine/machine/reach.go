@@ -44,6 +44,11 @@ func (d stepRun) send(s *route.Step, number int) error {
 	if d.written += r.size(); d.written > maxWritten {
 		return routeFault("one event writes and sends more than %d bytes", maxWritten)
 	}
+	if size := r.size(); size > shortLine {
+		if err := d.takeRoom(d.c.Starter, "what is to be sent", int64(size)); err != nil {
+			return err
+		}
+	}
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: "To be sent: " + what})
 	o := Outgoing{Seq: d.c.LogSeq, Step: int64(number), Verb: s.Verb, Source: d.source, Into: s.Outside.Into, At: d.now, OfError: d.handling}

@@ -298,6 +298,7 @@ func (d stepRun) labelled() time.Time {
 
 // set sets XATTRs. Null removes one.
 func (d stepRun) set(settings []route.Setting) error {
+	before := d.c.weight()
 	for _, s := range settings {
 		value, ok, err := d.filledValue(s.Value)
 		if err != nil {
@@ -316,7 +317,7 @@ func (d stepRun) set(settings []route.Setting) error {
 			return err
 		}
 	}
-	return nil
+	return d.roomForCase(before)
 }
 
 // checkDict returns an error if XATTRs have become more than a case may have. A case
@@ -378,6 +379,9 @@ func (d stepRun) writeMessage(m NewMessage) error {
 	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
 		return routeFault("the message %q is longer than %s, or the messages of this event together than 16 MiB", m.Label, maxFactWords)
 	}
+	if err := d.roomForMessage(m); err != nil {
+		return err
+	}
 	d.messages = append(d.messages, m)
 	delete(d.known, m.Label)
 	d.changed = true
@@ -408,8 +412,11 @@ func (d stepRun) say(s *route.Step) error {
 		}
 		d.changed = true
 		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: text})
+		return d.roomForLine(text)
 	case len(d.c.Warnings) < maxNotices:
+		before := d.c.weight()
 		d.warn(d.source, d.sourceEnablement(d.source), text)
+		return d.roomForCase(before)
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ type tree struct {
 	latePerformances []latePerformance
 	taken            int // identities of facts.New in use
 	touched          int // stored children that tree messages were delivered to
+
+	stores int64 // bytes for which the event took room
+	full   bool  // there was no room for something
 }
 
 // childStarter is an action of a case that has children.
@@ -165,9 +168,12 @@ func (d relations) afterChildrenBelow() error {
 
 // point is a state that a tree can be taken back to, as long as no tree message
 // has been delivered since.
-type point struct{ pending, order, taken int }
+type point struct {
+	pending, order, taken int
+	stores                int64
+}
 
-func (t *tree) point() point { return point{len(t.pending), len(t.order), t.taken} }
+func (t *tree) point() point { return point{len(t.pending), len(t.order), t.taken, t.stores} }
 
 func (t *tree) undo(to point) {
 	for _, d := range t.order[to.order:] {
@@ -178,7 +184,7 @@ func (t *tree) undo(to point) {
 	// Cases that were only looked at may stay.
 	kept := slices.DeleteFunc(slices.Clone(t.order[to.order:]), func(d *caseDecision) bool { return d.from == nil })
 	t.order = append(t.order[:to.order], kept...)
-	t.pending, t.taken = t.pending[:to.pending], to.taken
+	t.pending, t.taken, t.stores = t.pending[:to.pending], to.taken, to.stores
 }
 
 // identity returns the identity of a new case.

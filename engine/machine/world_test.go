@@ -200,6 +200,10 @@ func (w *world) answer(facts *Facts, need Need) {
 		for i := int64(len(facts.New)); i < int64(need.New); i++ {
 			facts.New = append(facts.New, Identity{w.next + i, fmt.Sprintf("%032x", w.next+i)})
 		}
+	case need.Room:
+		facts.Room = new(int64(1 << 30))
+	case need.Size != InputRef{}:
+		set(&facts.Sizes, need.Size, Size{})
 	case need.Message != "":
 		set(&facts.Messages, need.Message, nil)
 	case need.Case != 0:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -24,7 +25,7 @@ import (
 type Bytes int64
 
 // Page is the unit in which the forms of cases, entries and routes count.
-const Page = 4 << 10
+const Page = machine.FormPage
 
 // Usage is how much a user has stored and may still store, in bytes.
 type Usage struct {
