@@ -40,7 +40,7 @@ type lookup struct {
 	rows   map[int64]*store.Case // other cases, as they were read
 	after  map[int64]*caseChange // what an earlier decision of the same change made of some of them
 
-	stores   int64                 // bytes that the change stores beside what the decision does
+	stores int64 // bytes that the change stores beside what the decision does
 
 	messages []readFact
 	cases    []readCase

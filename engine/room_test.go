@@ -20,7 +20,7 @@ func routeThatWrites(atStart, more int) string {
 	steps := func(label string, n int) string {
 		var all []string
 		for i := range n {
-			all = append(all, fmt.Sprintf(`{message: {label: %s%d, text: "%s"}}`, label, i, strings.Repeat("$big;", 5)))
+			all = append(all, fmt.Sprintf(`{message: {label: %s%d, text: "%s"}}`, label, i, strings.Repeat("$__XATTR_big__;", 5)))
 		}
 		return "[" + strings.Join(all, ", ") + "]"
 	}

@@ -55,6 +55,7 @@ func TestFilter(t *testing.T) {
 	in.Facts.Messages["InputMessage"] = nil
 	refused(`there is no message "InputMessage"`)
 	in.Facts.Messages["InputMessage"] = []byte(`{"x": 1}`)
+	in.Facts.Room = new(int64(1 << 20))
 	wants(Need{Filter: first})
 	in.Facts.Filtered = map[Filter]Filtered{first: {Fault: "it is wrong"}}
 	refused("The route is at fault: jq: it is wrong.")
@@ -82,7 +83,7 @@ func TestFiltersAreBounded(t *testing.T) {
 	}
 	in := Input{Route: r, Now: startOfTests(), Case: c, Event: Perform{Action: "go", Actor: Actor{Name: "sam", Contexts: []string{"everyone"}}}}
 	in.Facts.Messages = map[string][]byte{"InputMessage": []byte("1")}
-	in.Facts.Filtered = map[Filter]Filtered{}
+	in.Facts.Filtered, in.Facts.Room = map[Filter]Filtered{}, new(int64(1<<20))
 	for {
 		_, needs, err := Decide(in)
 		if err != nil {
