@@ -63,5 +63,5 @@ func TestDocumentQuota(t *testing.T) {
 	_, err = sam.putCase("", `{"route": "ask", "input": "1"}`)
 	w.kind("a case whose input is not", err, "")
 	_, err = sam.putCase("", `{"route": "ask"}`)
-	w.kind("a case without input", err, "")
+	w.kind("a case without input", err, errs.Full)
 }
