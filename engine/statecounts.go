@@ -41,6 +41,24 @@ func (e *Cases) StateCounts(ctx context.Context, by identity.Principal, route st
 	return out, err
 }
 
+// CountedOpen is how many open cases of a route are counted for a list of routes; of one
+// with more it is known that there are more.
+const CountedOpen = 999
+
+// OpenOfRoutes counts the cases of the routes that have started and have not ended, by the
+// id of the route: those that by sees. At most one more than CountedOpen are counted of each.
+func (e *Cases) OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (counts map[int64]int, err error) {
+	whole := routes
+	if !by.Admin() {
+		whole = e.rights.Administered(by)
+	}
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		counts, err = r.Cases().CountOpenOf(routes, whole, by.Contexts(), CountedOpen+1)
+		return err
+	})
+	return counts, err
+}
+
 // add counts cases.
 func (s *StateCounts) add(r store.Reader, facts *factsOfView, found []store.CaseState, now time.Time) error {
 	var running []int64

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,59 @@ actions:
 	for _, test := range [][2]string{{"bob", "counted"}, {"eve", "no-such-route"}} {
 		if diff := cmp.Diff(nothing, count(test[0], test[1])); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", test, diff)
+		}
+	}
+}
+
+// TestCountsOfRoutes: the open cases of each route are counted for its list, at most one more
+// than CountedOpen. What the reader does not see is not counted, nor is what waits to be
+// started, nor what a user has lent a deputy.
+func TestCountsOfRoutes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, atNoon)
+	admin := w.as("admin")
+	const text = `
+access: {start: [everyone], read: [everyone]}
+roles: {worker: {assign: ['user:ann']}}
+states: {wanted: {type: start}, done: {type: complete}}
+actions:
+  ask: {trigger: init}
+  finish: {in: [wanted], to: done, role: worker}
+`
+	admin.mustPutRoute("first", "title: First"+text)
+	admin.mustPutRoute("second", strings.Replace("title: Second"+text, "access: {", "access: {admin: [eve], ", 1))
+	admin.mustPutRoute("third", "title: Third"+text)
+	start := func(user, route string) int64 {
+		return w.as(user).startCase(`{"route": "` + route + `", "title": "One"}`)
+	}
+	start("eve", "first")
+	start("bob", "first")
+	ended := start("bob", "first")
+	w.as("ann").mustDo(ended, "finish", "perform")
+	admin.mustPutCase(fmt.Sprint(start("bob", "first")), `{"state": "canceled"}`)
+	admin.mustPutCase(fmt.Sprint(start("bob", "first")), `{"state": "suspended"}`)
+	start("bob", "second")
+	w.as("bob").startCase(`{"route": "second", "title": "Later", "startAt": "2030-01-01T00:00:00Z"}`)
+
+	names := map[int64]string{}
+	var ids []int64
+	for _, r := range try(w.Routes.Routes(t.Context(), admin.by(), engine.Filter{})).must(w, "the routes") {
+		names[r.Seq], ids = r.Name, append(ids, r.Seq)
+	}
+	for user, want := range map[string]map[string]int{
+		"admin": {"first": 3, "second": 1},
+		"ann":   {"first": 3, "second": 1}, // she works on all of them
+		"bob":   {"first": 2, "second": 1},
+		"eve":   {"first": 1, "second": 1}, // she administers the second
+	} {
+		got := map[string]int{}
+		for id, n := range try(w.Cases.OpenOfRoutes(t.Context(), w.as(user).by(), ids)).must(w, "the counts") {
+			if n != 0 {
+				got[names[id]] = n
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", user, diff)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type RouteQueries interface {
 	Board(ctx context.Context, by identity.Principal, name string) ([]engine.BoardState, error)
 	// StateCounts counts the newest cases of a route that by sees, by state.
 	StateCounts(ctx context.Context, by identity.Principal, name string) (*engine.StateCounts, error)
+	// OpenOfRoutes counts the open cases of routes that by sees, by the id of the route.
+	OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (map[int64]int, error)
 	// Report returns what became of the cases of a route that by sees.
 	Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error)
 	// RoutePicture returns the current version of a route, and its picture.
@@ -52,6 +54,11 @@ func (q queries) Board(ctx context.Context, by identity.Principal, name string) 
 // StateCounts implements RouteQueries.
 func (q queries) StateCounts(ctx context.Context, by identity.Principal, name string) (*engine.StateCounts, error) {
 	return q.engine.Cases.StateCounts(ctx, by, name)
+}
+
+// OpenOfRoutes implements RouteQueries.
+func (q queries) OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (map[int64]int, error) {
+	return q.engine.Cases.OpenOfRoutes(ctx, by, routes)
 }
 
 // Report implements RouteQueries.

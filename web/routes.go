@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
@@ -42,16 +43,18 @@ type routesView struct {
 	Lede    string
 	Query   string
 	Filters []chooser
-	Rows    []routeRow
+	Routes  []routeCard
 	Empty   string
 	Filter  bool
 }
 
-// routeRow is a route in the list.
-type routeRow struct {
+// routeCard is a route in the list.
+type routeCard struct {
 	ID          int64
 	Name, Title string
 	Text        string
+	Picture     string // address of its picture on the drive
+	Open        string // how many of its cases are open, "" for none
 	Changed     template.HTML
 	MayStart    bool
 }
@@ -69,27 +72,46 @@ func drawRoutes(x *visit) error {
 		return err
 	}
 	v := &routesView{Query: x.query.Get("q"), Filter: len(x.query) > 0}
+	ids := make([]int64, len(found))
+	for i := range found {
+		ids[i] = found[i].Seq
+	}
+	open, err := x.Queries.OpenOfRoutes(x.r.Context(), x.by, ids)
+	if err != nil {
+		return err
+	}
 	for i := range found {
 		var shown shownRoute
 		if err := json.Unmarshal(found[i].Form, &shown); err != nil {
 			return fmt.Errorf("read the form of the route %s: %w", found[i].Name, err)
 		}
-		v.Rows = append(v.Rows, routeRow{
-			ID: found[i].Seq, Name: found[i].Name, Title: cmp.Or(shown.Title, found[i].Name),
-			Text: firstSentence(shown.Description), Changed: x.Words.Time(found[i].Modified, x.Words.Since(found[i].Modified)),
-			MayStart: x.Queries.MayStart(x.by, found[i].Name),
+		v.Routes = append(v.Routes, routeCard{
+			ID: found[i].Seq, Name: found[i].Name, Title: cmp.Or(shown.Title, found[i].Name), Text: firstSentence(shown.Description),
+			Picture: routeFolder + "/" + url.PathEscape(found[i].Name) + "/diagram.svg", Open: wordsOfOpen(open[found[i].Seq]),
+			Changed: x.Words.Time(found[i].Modified, x.Words.Since(found[i].Modified)), MayStart: x.Queries.MayStart(x.by, found[i].Name),
 		})
 	}
-	slices.SortStableFunc(v.Rows, func(a, b routeRow) int {
+	slices.SortStableFunc(v.Routes, func(a, b routeCard) int {
 		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
 	})
-	v.Lede = "You can see " + plural(len(v.Rows), "route") + "."
+	v.Lede = "You can see " + plural(len(v.Routes), "route") + "."
 	v.Empty = "There is no route yet."
 	if v.Filter {
 		v.Empty = "No route has that."
 	}
 	v.Filters = []chooser{x.chooser("Belongs to", "context", x.Queries.Contexts(x.by))}
 	return x.draw("routes.html", head{Title: "Routes", Nav: "routes", Path: routeFolder + "/", JSON: routeFolder + "/.contents"}, v)
+}
+
+// wordsOfOpen says how many cases of a route are open, "" for none.
+func wordsOfOpen(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n > engine.CountedOpen:
+		return fmt.Sprintf("%d+ open cases", engine.CountedOpen)
+	}
+	return plural(n, "open case")
 }
 
 // firstSentence returns the first line of a text, up to its first full stop.

@@ -311,6 +311,53 @@ func TestNumbersThatAreTyped(t *testing.T) {
 	}
 }
 
+// TestRouteList: a route's card has its picture, and counts the open cases that its reader
+// sees, with a link to them. An event of a case draws it again.
+func TestRouteList(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/a%23b.yaml", "access: {start: [everyone]}\nstates: {a: {type: start}, z: {type: complete}}\nactions: {i: {trigger: init}, x: {in: [a], allowed: 'user:bob', to: z}}\n")
+	card := func(user string) string {
+		t.Helper()
+		body := g.browse(t, user).get(t, "/routes?part=list").body
+		_, body, found := strings.Cut(body, `src="/dav/Workflow/Routes/a%23b/diagram.svg"`)
+		if !found || !strings.Contains(body, `href="/routes/a%23b"`) {
+			t.Fatalf("%s: no card with a picture: %s", user, body)
+		}
+		one, _, _ := strings.Cut(body, "</li>")
+		return one
+	}
+	if got := card("bob"); !strings.Contains(got, "No open case") {
+		t.Errorf("before there is a case: %s", got)
+	}
+	g.start(t, "bob", `{"route": "a#b", "title": "One"}`)
+	for user, want := range map[string]string{"bob": `<a href="/cases?route=a%23b">1 open case</a>`, "admin": `<a href="/cases?route=a%23b">1 open case</a>`, "sam": "No open case"} {
+		if got := card(user); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", user, got, want)
+		}
+	}
+	g.start(t, "bob", `{"route": "a#b", "title": "Two"}`)
+	if got := card("bob"); !strings.Contains(got, ">2 open cases</a>") {
+		t.Errorf("with another: %s", got)
+	}
+	if !strings.Contains(g.browse(t, "bob").get(t, "/routes").body, `data-live="/dav/Workflow/Routes/ /dav/Workflow/Cases/"`) {
+		t.Error("the list does not hear of cases")
+	}
+	if status := g.must(t, "bob", 200, "GET", "/dav/Workflow/Routes/a%23b/diagram.svg", "").status; status != 200 {
+		t.Errorf("the picture: %d", status)
+	}
+}
+
+// TestWordsOfOpen: what is beyond the bound of the count is said to be more.
+func TestWordsOfOpen(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "", 1: "1 open case", 999: "999 open cases", 1000: "999+ open cases"} {
+		if got := wordsOfOpen(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestStartIsForThoseWhoMay: nobody is offered to start a case that they may not start,
 // and names of routes are escaped.
 func TestStartIsForThoseWhoMay(t *testing.T) {

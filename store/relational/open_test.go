@@ -57,6 +57,20 @@ func wantOpen(t *testing.T, db *storetest.DB, what string, c *store.Case) {
 		ended, err := r.Cases().EndedStatuses(c.RouteID)
 		kind(t, what, err, "")
 		same(t, what+": states of ended cases", life.Ended() && life != machine.Canceled, len(ended) == 1)
+		started := 0
+		if !life.Ended() && life != machine.Queued {
+			started = 1
+		}
+		for _, test := range []struct {
+			whole []int64
+			party identity.ID
+			most  int
+			want  int
+		}{{nil, c.StarterID, 9, started}, {nil, c.StarterID + 1000, 9, 0}, {[]int64{c.RouteID}, c.StarterID + 1000, 9, started}, {nil, c.StarterID, 0, 0}} {
+			counts, err := r.Cases().CountOpenOf([]int64{c.RouteID}, test.whole, []identity.ID{test.party}, test.most)
+			kind(t, what, err, "")
+			same(t, fmt.Sprintf("%s: open cases of the route by %+v", what, test), map[int64]int{c.RouteID: test.want}, counts)
+		}
 		on, err := r.Cases().List(store.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
 		kind(t, what, err, "")
 		same(t, what+": on the board", life != machine.Canceled, len(on) == 1)

@@ -343,7 +343,7 @@
 	};
 	// What a row says, without what only this drawing of it has.
 	const saysOf = (row) => row.outerHTML.replace(/value="[A-Z2-7]{26}"| data-changed="1"|<div class="note info changed">.*?<\/div>/g, '');
-	const rowsOf = (r) => [...r.querySelectorAll('li.task[id], tr[id]')];
+	const rowsOf = (r) => [...r.querySelectorAll('li.task[id], .routes > li[id], tr[id]')];
 	// A list keeps its rows where they are: those that have changed do so in place, those
 	// that are gone stay, dimmed, and new ones are counted above.
 	const mergeList = (r, fresh) => {
