@@ -16,7 +16,7 @@
 //	      <route>/                       node_drop.go
 //	        <name>                       a dropped file, to its author
 //	        Board/<state>/<id> ….json    node_board.go
-//	        Versions/<n>.json            node_version.go
+//	        Versions/<n>.json, <n>.yaml  node_version.go
 //	        Hooks/<name>.json            node_hook.go
 //	        <id>/                        resolves to Cases/<id>/, is not listed
 //	    Cases/                           node_case.go

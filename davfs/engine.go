@@ -160,6 +160,7 @@ type Routes interface {
 	Route(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
 	Routes(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) // Name is the number
+	RouteVersion(ctx context.Context, by identity.Principal, name string, version int64) (*engine.Resource, error)
 	PutRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	MigrateRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	DeleteRoute(ctx context.Context, req engine.Request, name string, force bool) error

@@ -39,3 +39,32 @@ func TestPictures(t *testing.T) {
 		t.Errorf("the folder of a route does not list its picture: %s", list)
 	}
 }
+
+// TestVersionAsStored: a version that was stored as YAML is there with its comments; one that
+// was stored as JSON has only its complete form.
+func TestVersionAsStored(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const machine = "states: {open: {type: start}, done: {type: complete}}\nactions: {begin: {trigger: init}, end: {in: [open], allowed: [everyone], to: done}}"
+	put := func(file, text string) {
+		t.Helper()
+		if rec := s.ask(t, "sam PUT /dav/Workflow/Routes/"+file, strings.Split("> "+strings.ReplaceAll(text, "\n", "\n> "), "\n")...); rec.Code >= 300 {
+			t.Fatalf("%s: %d %s", file, rec.Code, rec.Body)
+		}
+	}
+	first := "# why it is so\n" + machine
+	put("said.yaml", first)
+	put("said.yaml", "title: Other # a name\n"+machine)
+	put("said.json", `{"title": "Third", "states": {"open": {"type": "start"}, "done": {"type": "complete"}}, "actions": {"begin": {"trigger": "init"}, "end": {"in": ["open"], "allowed": ["everyone"], "to": "done"}}}`)
+	rec := s.ask(t, "sam GET /dav/Workflow/Routes/said/Versions/1.yaml")
+	if rec.Code != 200 || rec.Body.String() != first || rec.Header().Get("ETag") == "" {
+		t.Errorf("version 1: %d %s %s", rec.Code, rec.Header(), rec.Body)
+	}
+	s.play(`
+		curl GET Routes/said/Versions/2.yml | | 200 | (?s:title: Other # a name.*)
+		curl GET Routes/said/Versions/3.yaml | | 404
+		curl GET Routes/said/Versions/3.json | | 200 | (?s:.*"Third".*)
+		curl GET Routes/said/Versions/9.yaml | | 404
+		curl PUT Routes/said/Versions/1.yaml | x | 405
+		curl:bob GET Routes/said/Versions/1.yaml | | 404`)
+}

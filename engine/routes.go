@@ -223,6 +223,36 @@ func routeResource(by identity.Principal, s *store.Route, scenario *store.Scenar
 	}
 }
 
+// RouteVersion returns a version of a route that was ever stored, with the document as it
+// was stored. Errors: errs.NotFound if by may not see the route, or if it has no such version.
+func (e *Routes) RouteVersion(ctx context.Context, by identity.Principal, name string, version int64) (*Resource, error) {
+	info := e.rights.Visible(by, name)
+	if info == nil {
+		return nil, change.Absent("route")
+	}
+	var stored *store.RouteVersion
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		stored, err = r.Routes().Version(info.ID, version)
+		return err
+	})
+	if errs.Is(err, errs.NotFound) {
+		return nil, change.Absent("version of the route")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := versionResource(stored)
+	out.Source, out.SourceETag, out.YAML = stored.Source, change.SourceETag(stored.Source), stored.YAML
+	return &out, nil
+}
+
+func versionResource(v *store.RouteVersion) Resource {
+	return Resource{
+		Name: strconv.FormatInt(v.Version, 10), Seq: v.Version, Form: v.Form,
+		FormETag: routeETag(v.RouteID, v.Version), Created: v.Created, Modified: v.Created,
+	}
+}
+
 // RouteVersions returns every version of a route that was ever stored,
 // ascending. Errors: errs.NotFound if by may not see the route.
 func (e *Routes) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
@@ -240,11 +270,7 @@ func (e *Routes) RouteVersions(ctx context.Context, by identity.Principal, name 
 	}
 	out := make([]Resource, len(stored))
 	for i := range stored {
-		v := &stored[i]
-		out[i] = Resource{
-			Name: strconv.FormatInt(v.Version, 10), Seq: v.Version, Form: v.Form,
-			FormETag: routeETag(v.RouteID, v.Version), Created: v.Created, Modified: v.Created,
-		}
+		out[i] = versionResource(&stored[i])
 	}
 	return out, nil
 }

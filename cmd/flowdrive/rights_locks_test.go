@@ -104,6 +104,7 @@ const rightsOfLocks = `
 /dav/Workflow/Routes/{desk}/Board/
 /dav/Workflow/Routes/{desk}/Versions/
 /dav/Workflow/Routes/{desk}/Versions/1.json
+/dav/Workflow/Routes/{desk}/Versions/1.yaml
 /dav/Workflow/Routes/{desk}/.contents
 /dav/Workflow/Routes/{desk}/.ls
   LOCK UNLOCK                             | 403 403 403 403 404 404 404 401

@@ -105,6 +105,7 @@ const rightsOfMoves = `
 /dav/Workflow/Routes/{desk}/Versions/
   COPY MOVE                               | 403 403 403 403 404 404 404 401
 /dav/Workflow/Routes/{desk}/Versions/1.json
+/dav/Workflow/Routes/{desk}/Versions/1.yaml
 /dav/Workflow/Routes/{desk}/.contents
 /dav/Workflow/Routes/{desk}/.ls
   COPY                                    | 201 201 201 201 404 404 404 401

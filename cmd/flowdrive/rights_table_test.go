@@ -291,6 +291,7 @@ const rightsTable = `
   MKCOL                                   | 405 405 405 405 403 403 403 401
   DELETE                                  | 403 403 403 403 404 404 404 401
 /dav/Workflow/Routes/{desk}/Versions/1.json
+/dav/Workflow/Routes/{desk}/Versions/1.yaml
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
   PUT DELETE POST                         | 405 405 405 405 404 404 404 401
