@@ -11,16 +11,22 @@ import (
 	"flowdrive/store"
 )
 
-// noteWarned leaves a note about a route or a schedule entry that a mounting client has
-// stored with warnings: nobody on a mount sees the answer. The note goes once the document
-// is stored without any.
+// noteWarned leaves a note about a route, a schedule entry or a new case that a mounting
+// client has stored with warnings: nobody on a mount sees the answer. The note goes once the
+// document is stored without any.
 func (p *putRequest) noteWarned(ctx context.Context, o *engine.Outcome) {
-	switch p.target.(type) {
-	case routeFile, entryFile:
-	default:
+	if !p.mounted() || p.dryRun {
 		return
 	}
-	if !p.mounted() || p.dryRun {
+	became := "was stored on %s and is in force"
+	switch p.target.(type) {
+	case routeFile, entryFile:
+	case caseFile, dropFile:
+		if !o.Created && len(o.Warnings) > 0 {
+			return
+		}
+		became = fmt.Sprintf("has started case %d on %%s", o.CaseID)
+	default:
 		return
 	}
 	name := p.at.Name() + " has warnings.txt"
@@ -28,7 +34,7 @@ func (p *putRequest) noteWarned(ctx context.Context, o *engine.Outcome) {
 	case len(o.Warnings) == 0:
 		p.deleteNote(ctx, name)
 	case o.Changed:
-		text := fmt.Sprintf("%s was stored on %s and is in force, but something in it may not be what you mean.\n\n- %s\n\n",
+		text := fmt.Sprintf("%s "+became+", but something in it may not be what you mean.\n\n- %s\n\n",
 			p.at.String(), p.when(p.wall), strings.Join(o.Warnings, "\n- "))
 		text += "This note is deleted after a day, or once the file is saved without warnings.\n"
 		p.keepRefusal(p.request, scratch.Refusal{Name: name, Reasons: text}, p.at)

@@ -168,6 +168,9 @@ func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.C
 		if err != nil {
 			return nil, err
 		}
+		if input != nil {
+			c.warnings = append(c.warnings, formAsInput(input.Inline, c.after)...)
+		}
 		return func(tx store.Tx) (*Outcome, error) {
 			return e.writeDrop(tx, req, d, c)
 		}, nil

@@ -81,6 +81,7 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	if err := warnHeld(r, req.By, change); err != nil {
 		return nil, err
 	}
+	change.warnings = append(change.warnings, passedOver(b.source, change.after)...)
 	p := &putCase{change: change, created: true, byName: true}
 	if ref.Name != "" {
 		change.row.Named = true
