@@ -46,7 +46,7 @@ func TestMoveOfEqualBytesLeavesNothing(t *testing.T) {
 	`)
 }
 
-// TestStoredWithWarnings: who stores a route or a schedule entry with warnings on a mount
+// TestStoredWithWarnings: who stores a route, a schedule entry or a new case with warnings on a mount
 // finds a note with them, until it is stored without.
 func TestStoredWithWarnings(t *testing.T) {
 	t.Parallel()
@@ -57,6 +57,8 @@ func TestStoredWithWarnings(t *testing.T) {
 		davfs2 GET Routes/Rejected/leave.yaml~~has~~warnings.txt | | 404
 		rclone PUT Schedule/odd.json | {"type": "crontab", "route": "bug", "spec": "*/7 * * * *"} | 201
 		davfs2 GET Schedule/Rejected/odd.json~~has~~warnings.txt | | 200 | (?s:.*begins anew with each hour.*)
+		rclone PUT Cases/other.json | {"route": "tip", "id": 7, "state": "active"} | 201
+		davfs2 GET Cases/Rejected/other.json~~has~~warnings.txt | | 200 | (?s:.* has started case [0-9]+ on .*, but .*/id: this has made a new case, .*Cases/7.json.*)
 	`)
 }
 
