@@ -39,7 +39,8 @@ var (
 )
 
 // Run serves on the listeners, which it closes, until ctx ends or a listener
-// fails. Then it accepts nothing more, gives the requests in flight the time
+// fails. Then it accepts nothing more, refuses for the time of Config.Farewell what
+// comes over open connections, gives the requests in flight the time
 // of Config.Drain, cuts off what is left, and returns when all its goroutines
 // have. The error is ErrRequestsCut if there were requests to cut off. If one goes
 // on for three seconds after that, the error is ErrRequestsLeft, too, and the
@@ -73,9 +74,11 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	case failure = <-ended:
 		running--
 	}
-	failure = errors.Join(failure, s.drain(hs, cut))
+	failure = errors.Join(failure, s.drain(hs, cut, listeners))
 	for range running {
-		failure = errors.Join(failure, <-ended)
+		if err := <-ended; !errors.Is(err, net.ErrClosed) { // the drain may have closed it before hs did
+			failure = errors.Join(failure, err)
+		}
 	}
 	if left := s.requests.wait(cutTimeout); left > 0 {
 		s.config.Log.Error().Int("requests", left).Msg("server: requests have not ended although they were cut off")
@@ -156,12 +159,18 @@ func serveListener(hs *http.Server, b bounds, l net.Listener) error {
 
 // drain waits for the requests in flight, and cuts off what is left when
 // their time is over: then the error is ErrRequestsCut.
-func (s *Server) drain(hs *http.Server, cut context.CancelFunc) error {
+func (s *Server) drain(hs *http.Server, cut context.CancelFunc, listeners []net.Listener) error {
 	s.draining.Store(true)
 	close(s.stopping) // streams would not end by themselves
 	s.config.Log.Info().Msg("server: stopping, no new requests are accepted")
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
 	defer cancel()
+	if s.config.Farewell > 0 {
+		for _, l := range listeners {
+			_ = l.Close() // Shutdown closes it again
+		}
+		sayFarewell(s.config.Farewell)
+	}
 	if hs.Shutdown(ctx) == nil {
 		return nil
 	}
@@ -175,6 +184,13 @@ func (s *Server) drain(hs *http.Server, cut context.CancelFunc) error {
 		return nil // connections without a request
 	}
 	return fmt.Errorf("requests %w: %d", ErrRequestsCut, n)
+}
+
+// sayFarewell returns when clients of open connections have learned that a server ends. To close
+// one over which a client has just sent a request would leave it without an answer.
+func sayFarewell(how time.Duration) {
+	over := time.NewTimer(how)
+	<-over.C
 }
 
 // requests counts those in flight, and refuses more once they are waited

@@ -30,8 +30,13 @@ const (
 	// peerIdle is how long a connection to the active node is kept without a request:
 	// less than that node keeps it, so that none is used that is being closed.
 	peerIdle = idleTimeout / 2
-	// passEnd is how long requests may go on when the node stops passing them on.
-	passEnd = time.Second
+	// passEnd is how long requests may go on when the node stops passing them on: longer
+	// than one waits for an active node.
+	passEnd = 15 * time.Second
+	// answeredWithin is how long requests that are cut off then have to be answered.
+	answeredWithin = time.Second
+	// Farewell is the Config.Farewell of nodes.
+	Farewell = 500 * time.Millisecond
 )
 
 // StandbyConfig is what a Standby needs.
@@ -50,6 +55,10 @@ type Standby struct {
 	connections *connections
 	proxy       *httputil.ReverseProxy
 
+	ending   context.Context //nolint:containedctx // its end cuts streams, which would not end by themselves
+	end      context.CancelFunc
+	released chan struct{} // closed when Run accepts nothing more
+
 	mu      sync.Mutex
 	leader  *leader       // nil: none is known
 	changed chan struct{} // closed when leader changes
@@ -65,7 +74,8 @@ type leader struct {
 
 // NewStandby returns a Standby that knows no active node.
 func NewStandby(config StandbyConfig) *Standby {
-	s := &Standby{config: config, connections: newConnections(config.TrustedProxies), changed: make(chan struct{})}
+	s := &Standby{config: config, connections: newConnections(config.TrustedProxies), released: make(chan struct{}), changed: make(chan struct{})}
+	s.ending, s.end = context.WithCancel(context.Background())
 	s.connections.bound(cmp.Or(config.Limits.Connections, 4096), cmp.Or(config.Limits.FromOneAddress, 256))
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: rewrite, Transport: s, ErrorHandler: s.failed, ModifyResponse: keepReason,
@@ -74,8 +84,8 @@ func NewStandby(config StandbyConfig) *Standby {
 	return s
 }
 
-// Follow says how the active node is reached, nil if there is none. What is under way to
-// another one is cut off: that one cannot answer any more.
+// Follow says how the active node is reached, nil if there is none. What another one has not
+// begun to answer is cut off: that one cannot answer any more.
 func (s *Standby) Follow(way *PeerWay) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,10 +140,18 @@ func (s *Standby) known() (*leader, <-chan struct{}) {
 	return s.leader, s.changed
 }
 
-// Run serves on the listener, which it closes, until ctx ends. Requests that are under way
-// then have a second.
+// Released is closed when Run accepts no more connections on its listener, so that another
+// server can do that. Requests may still be under way.
+func (s *Standby) Released() <-chan struct{} { return s.released }
+
+// Run serves on the listener, which it closes, until ctx ends. Then it accepts no more
+// connections, and returns when the requests that are under way have been answered: what
+// waits for an active node is passed on to it, also if that is this node by now, or refused.
+// What takes longer than passEnd is cut off. A Standby runs once.
 func (s *Standby) Run(ctx context.Context, l net.Listener) error {
+	defer s.end()
 	if err := checkListener(l, s.config.TLS, s.config.InsecureHTTP); err != nil {
+		close(s.released)
 		return errors.Join(err, l.Close())
 	}
 	hs := newHTTPServer(http.HandlerFunc(s.serve), s.connections, s.config.Log)
@@ -142,19 +160,39 @@ func (s *Standby) Run(ctx context.Context, l net.Listener) error {
 	go func() { ended <- serveListener(hs, bounds{s.connections, s.config.TLS}, l) }()
 	select {
 	case err := <-ended:
+		close(s.released)
 		return err
 	case <-ctx.Done():
 	}
-	s.Follow(nil)
-	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), passEnd)
-	defer cancel()
-	if hs.Shutdown(patient) != nil {
-		_ = hs.Close() // what is left are requests that never end
+	s.end()
+	_ = l.Close() // Shutdown closes it again
+	err := <-ended
+	close(s.released)
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
 	}
-	return <-ended
+	sayFarewell(Farewell)
+	if !shutDown(hs, passEnd) {
+		s.Follow(nil) // what waits for an answer is told that it may have been done
+		if !shutDown(hs, answeredWithin) {
+			_ = hs.Close() // what is left are answers that do not end
+		}
+	}
+	s.Follow(nil)
+	return err
+}
+
+// shutDown waits for the requests that are under way, and reports whether they have ended.
+func shutDown(hs *http.Server, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return hs.Shutdown(ctx) == nil
 }
 
 func (s *Standby) serve(w http.ResponseWriter, r *http.Request) {
+	if s.ending.Err() != nil {
+		w.Header().Set("Connection", "close")
+	}
 	switch alive := r.URL.Path == "/healthz" || r.URL.Path == "/livez"; {
 	case alive:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -208,7 +246,7 @@ func (s *Standby) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 			var res *http.Response
 			if res, err = to.transport.RoundTrip(out); err == nil {
-				res.Body = &endedBody{ReadCloser: res.Body, end: func() { unbind(); cancel() }}
+				s.bindAnswer(to, res, unbind, cancel)
 				return res, nil
 			}
 			unbind()
@@ -228,6 +266,24 @@ func (s *Standby) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, r.Context().Err()
 		}
 	}
+}
+
+// bindAnswer lets the body of an answer go on for a while after the node has ceased to be
+// the active one: it may be a long one, of which the rest still comes. A stream ends at once.
+// unbind is that which has cut off the request until now.
+func (s *Standby) bindAnswer(to *leader, res *http.Response, unbind func() bool, cancel context.CancelFunc) {
+	ends := []func() bool{unbind}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		ends = append(ends, context.AfterFunc(s.ending, cancel))
+	} else if unbind() {
+		ends = []func() bool{context.AfterFunc(to.over, func() { time.AfterFunc(passEnd, cancel) })}
+	}
+	res.Body = &endedBody{ReadCloser: res.Body, end: func() {
+		for _, end := range ends {
+			end()
+		}
+		cancel()
+	}}
 }
 
 // endedBody is a body after which something ends.

@@ -180,6 +180,63 @@ func TestStandbyWithoutLeader(t *testing.T) {
 	}
 }
 
+// TestStandbyEndsInOrder: a standby that ends, as it becomes the active node, leaves nobody who
+// waits without an answer, nor who asks over a connection that is open.
+func TestStandbyEndsInOrder(t *testing.T) {
+	t.Parallel()
+	way := active(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
+	for _, tt := range []struct {
+		name   string
+		next   *PeerWay
+		status int
+	}{{"it is the active one", way, http.StatusOK}, {"nobody is", nil, http.StatusServiceUnavailable}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := NewStandby(StandbyConfig{Log: zerolog.Nop(), Why: func() string { return "Nobody is active." }})
+			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			ended := make(chan error, 1)
+			go func() { ended <- s.Run(ctx, l) }()
+			const requests = 10
+			results := make(chan error, requests)
+			for range requests {
+				asked := make(chan struct{})
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+l.Addr().String()+"/dav/x", &toldReader{Reader: strings.NewReader("text"), told: asked})
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.SetBasicAuth("sam", "secret")
+				go func() {
+					res, err := http.DefaultClient.Do(request)
+					if err == nil {
+						if res.StatusCode != tt.status || tt.next == nil && res.Header.Get("Retry-After") == "" {
+							err = fmt.Errorf("it got %s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
+						}
+						err = errors.Join(err, res.Body.Close())
+					}
+					results <- err
+				}()
+				<-asked
+			}
+			end()
+			<-s.Released()
+			s.Follow(tt.next)
+			for range requests {
+				if err := <-results; err != nil {
+					t.Error(err)
+				}
+			}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // toldReader tells when it is read for the first time.
 type toldReader struct {
 	io.Reader

@@ -54,6 +54,7 @@ type app struct {
 	lost     func() <-chan struct{} // of a database that can be lost: closed then
 	cause    func() error           // why it was
 	peers    net.Listener           // for what other nodes pass on; nil: there are none
+	way      *server.PeerWay        // to peers
 	contents attach.Keeper
 	rows     *contentrows.Rows // of contents in the database that nodes share; nil: there is none
 	engine   *engine.Engine
@@ -232,6 +233,9 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Tracer: a.traces.requests(), Now: time.Now, Version: version(),
 		Drive: a.disk.guard(a.drive), Ready: a.disk.ready(a.engine.Ready), Parts: a.parts, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 		Memory: a.settings.memory(), Limits: a.settings.limits(), Names: a.settings.names(),
+	}
+	if a.peers != nil {
+		cfg.Farewell = server.Farewell // clients ask another node at once
 	}
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}

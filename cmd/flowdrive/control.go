@@ -39,6 +39,9 @@ func control(ctx context.Context, s *settings, f func(*client) error) error {
 	} else if err != nil {
 		return err
 	}
+	if err := hasDatabase(s.data); err != nil {
+		return err
+	}
 	s.offline, s.existing = true, true
 	a, err := openApp(ctx, s, io.Discard)
 	if errors.Is(err, errLocked) {
@@ -48,6 +51,16 @@ func control(ctx context.Context, s *settings, f func(*client) error) error {
 		return err
 	}
 	return a.during(ctx, func() error { return f(c) })
+}
+
+// hasDatabase returns an error if there is no database in a data folder: that of a node of
+// PostgreSQL has none, and to make one there would only mislead.
+func hasDatabase(data string) error {
+	_, err := os.Stat(filepath.Join(data, databaseName))
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s has no database, and no server answers there; if it is the folder of a node of a PostgreSQL database, run the command at the folder of the active node (Admin/Nodes/ says which that is), or with --db if it takes that", data)
+	}
+	return err
 }
 
 // listenControl opens the control socket, for its owner alone. done is to be

@@ -47,7 +47,7 @@ func (d *doctor) databaseFile(ctx context.Context) (_ string, err error) {
 	source, err := sqlite.OpenSource(ctx, path)
 	switch {
 	case errs.Is(err, errs.NotFound):
-		return "", fmt.Errorf("there is none in %s", data)
+		return "", fmt.Errorf("there is none in %s; --data names the data folder, --db a PostgreSQL database", data)
 	case errors.Is(err, sqlite.ErrEmpty):
 		if err := refuseContents(data); err != nil {
 			return "", err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -159,6 +160,7 @@ func (a *app) offer(ctx context.Context, local net.Addr) (*postgres.Leader, erro
 	if a.peers, err = server.ListenToPeers(l, way); err != nil {
 		return nil, err
 	}
+	a.way = way
 	return (*postgres.Leader)(way), nil
 }
 
@@ -240,6 +242,9 @@ type nodeServer struct {
 	listener *sharedListener
 	why      atomic.Pointer[string] // what keeps it from being active, for /readyz
 	told     map[string]time.Time   // when each reason was logged, since it was last the active one
+	passing  sync.WaitGroup         // of what still passes on requests
+	lostAt   time.Time              // when it ceased to be the active one
+	away     time.Time              // since when the database does not answer; zero: it does
 	greeted  bool
 }
 
@@ -276,6 +281,7 @@ func serveNode(cmd *cobra.Command, s *settings, listener net.Listener) error {
 }
 
 func (n *nodeServer) serve(ctx context.Context) error {
+	defer n.passing.Wait()
 	for ctx.Err() == nil {
 		a, err := n.standBy(ctx)
 		if a == nil || err != nil {
@@ -305,6 +311,28 @@ func (n *nodeServer) because(why string, event *zerolog.Event, message string) {
 	event.Msg(message)
 }
 
+// tellAway logs that the database does not answer, at the begin of each time it is away.
+func (n *nodeServer) tellAway(err error) {
+	const message = "node: the database does not answer; waiting for it"
+	if n.away.IsZero() {
+		if n.away = time.Now(); !n.lostAt.IsZero() {
+			n.away = n.lostAt // it has been away since then
+		}
+		delete(n.told, message)
+	}
+	n.settings.database.retries++
+	// The error tells a name or a port that is wrong from a server that is down.
+	n.because(databaseAway, n.log.Warn().Err(err), message)
+}
+
+// tellBack logs that the database answers again if it did not.
+func (n *nodeServer) tellBack() {
+	if !n.away.IsZero() {
+		n.log.Info().Stringer("after", time.Since(n.away).Round(time.Second/10)).Msg("node: the database answers again")
+	}
+	n.away, n.lostAt = time.Time{}, time.Time{}
+}
+
 // standBy passes requests on to the active node until this one can be that, which it
 // returns opened, nil if ctx ended before.
 func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
@@ -322,20 +350,22 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 		a, err := openApp(ctx, n.settings, n.cmd.ErrOrStderr())
 		switch {
 		case err == nil:
+			n.tellBack()
+			passing.Follow(a.way) // what waits is served by this node
 			return a, nil
 		case ctx.Err() != nil:
 			return nil, nil
 		case errors.Is(err, postgres.ErrStandby):
+			n.tellBack()
 			n.because(unreached, n.log.Info(), "node: standing by, another node is active")
 			passing.Follow((*server.PeerWay)(postgres.LeaderOf(err)))
 		case postgres.IsRefusal(err):
 			return nil, configError{err}
 		case isUnclaimed(err):
+			n.tellBack()
 			n.because(contentsAway, n.log.Warn().Err(err), "node: the store of contents does not answer; waiting for it")
 		case errs.Is(err, errs.Unavailable):
-			n.settings.database.retries++
-			// The error tells a name or a port that is wrong from a server that is down.
-			n.because(databaseAway, n.log.Warn().Err(err), "node: the database does not answer; waiting for it")
+			n.tellAway(err)
 		default:
 			return nil, err
 		}
@@ -348,6 +378,7 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 }
 
 // passRequests serves, on the listener, what the active node answers, until stop is called.
+// The listener is free then; requests that are under way go on.
 func (n *nodeServer) passRequests(ctx context.Context) (passing *server.Standby, stop func(), err error) {
 	l, err := n.listener.turn()
 	if err != nil {
@@ -370,13 +401,14 @@ func (n *nodeServer) passRequests(ctx context.Context) (passing *server.Standby,
 	}
 	passing = server.NewStandby(cfg)
 	serving, end := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- passing.Run(serving, l) }()
-	return passing, func() {
-		end()
-		if err := <-ended; err != nil {
+	n.passing.Go(func() {
+		if err := passing.Run(serving, l); err != nil {
 			n.log.Warn().Err(err).Msg("node: passing requests on")
 		}
+	})
+	return passing, func() {
+		end()
+		<-passing.Released()
 	}, nil
 }
 
@@ -394,6 +426,7 @@ func (n *nodeServer) beActive(ctx context.Context, a *app) error {
 		defer close(watched)
 		select {
 		case <-a.lost():
+			n.lostAt = time.Now()
 			a.log.Warn().Err(a.cause()).Msg("node: the database is lost; standing by")
 			end()
 		case <-active.Done():

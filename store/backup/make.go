@@ -147,7 +147,7 @@ func CheckTo(dataFolder, backups string) error {
 func hasDatabase(data string) error {
 	_, err := os.Stat(filepath.Join(data, databaseName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no database in %s, so there is nothing to back up; give the data folder with --data", data)
+		return fmt.Errorf("there is no database in %s, so there is nothing to back up; give the data folder with --data (a PostgreSQL database, of --db, is backed up by its own means, such as pg_dump)", data)
 	}
 	if err != nil {
 		return fmt.Errorf("look for the database: %w", err)

@@ -42,7 +42,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 		return nil, errs.Wrap("find the database file", err)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, &errs.Error{Kind: errs.NotFound, Detail: fmt.Sprintf("There is no database %s", path), Err: fs.ErrNotExist}
+		return nil, &errs.Error{Kind: errs.NotFound, Detail: fmt.Sprintf("There is no database %s; --data names the data folder, --db a PostgreSQL database", path), Err: fs.ErrNotExist}
 	} else if err != nil {
 		return nil, failure("find the database file", err)
 	}
