@@ -139,43 +139,6 @@ func TestRunStopsGracefully(t *testing.T) {
 	})
 }
 
-// TestRunSaysFarewell: who asks over an open connection while the server ends is refused in
-// words, and not met by a connection that was closed.
-func TestRunSaysFarewell(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		x := newRig(t, func(c *Config) { c.Now, c.Farewell = time.Now, Farewell })
-		l := newPipes()
-		stop := x.running(t, l)
-		c := l.dial()
-		stopped := make(chan error, 1)
-		go func() { stopped <- stop() }()
-		synctest.Wait()
-		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("the listener accepts still: %v", err)
-		}
-		send(t, c, "GET /dav/ HTTP/1.1", "")
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || !res.Close {
-			t.Errorf("got %s %v", res.Status, res.Header)
-		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil {
-			t.Error(err)
-		}
-		begun := time.Now()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(begun); took > time.Second {
-			t.Errorf("stopping took %v", took)
-		}
-	})
-}
-
 func TestRunCutsOffWhatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
