@@ -43,16 +43,22 @@ func (c *concerned) context(p *store.Party, why machine.Reason) {
 	}
 }
 
-// deputies adds those who stand in for users who have the task: these may be away.
-func (c *concerned) deputies(holders []string, now time.Time) {
+// deputies adds those who stand in for users who have the task: these may be away. lends
+// reports whether a deputy may do it for such a user.
+func (c *concerned) deputies(holders []string, now time.Time, lends func(absent, deputy *store.Party) bool) {
 	for _, name := range holders {
 		p := c.table.ByName(identity.User, name)
 		if p == nil || !p.Deputy.Active(now) {
 			continue
 		}
-		before := len(c.people)
-		if c.user(c.table.ByName(identity.User, string(p.Deputy.User)), machine.ReasonDeputy); len(c.people) > before {
-			c.people[before].Behalf = string(p.Name)
+		deputy := c.table.ByName(identity.User, string(p.Deputy.User))
+		if deputy == nil || !lends(p, deputy) {
+			continue
+		}
+		c.user(deputy, machine.ReasonDeputy)
+		at := slices.IndexFunc(c.people, func(have notice.Person) bool { return have.Name == deputy.Name })
+		if at >= 0 && c.people[at].Why == machine.ReasonDeputy && !slices.Contains(c.people[at].Behalf, string(p.Name)) {
+			c.people[at].Behalf = append(c.people[at].Behalf, string(p.Name))
 		}
 	}
 }
@@ -115,7 +121,9 @@ func (t *notifier) concernedBy(of *trouble) ([]notice.Person, error) {
 			holders = append(holders, name)
 		}
 	}
-	c.deputies(holders, t.now())
+	c.deputies(holders, t.now(), func(absent, deputy *store.Party) bool {
+		return of.What != notice.WhatOverdue || t.lends(absent, deputy, machine.ReasonReminder, machine.TaskRef{Case: core.ID, Action: of.Task})
+	})
 	c.admins(core.RouteID, false)
 	return t.seeing(c.people)
 }

@@ -166,36 +166,28 @@ func (t *notifier) taskTitle(task machine.TaskRef) string {
 }
 
 // find finds the recipients that the core has named: those who have something
-// to do, their deputies, and the others. Each of them is notified once.
+// to do, their deputies, and the others. Each of them is notified once: a deputy of the tasks
+// of all for whom they stand in, together with their own.
 func (t *notifier) find() error {
-	parties, told := t.accounts.Table(), map[identity.ID]bool{}
-	add := func(name, behalf string, n machine.Notice) error {
-		p := parties.ByName(identity.User, name)
-		if p == nil || p.Disabled || told[p.ID] {
-			return nil
+	var all []*recipient
+	for _, n := range t.change.notices.To {
+		if len(n.Tasks) > 0 {
+			all = t.recipient(all, n)
 		}
-		told[p.ID] = true
-		return t.add(p, notice.Person{Notice: n, Name: p.Name, Email: p.MailTo(), Behalf: behalf})
 	}
-	named := func(n machine.Notice) error { return add(n.Person, "", n) }
-	deputy := func(n machine.Notice) error {
-		p := parties.ByName(identity.User, n.Person)
-		if p == nil || p.Disabled || !p.Deputy.Active(t.change.after.Modified) {
-			return nil
+	for _, n := range t.change.notices.To {
+		if len(n.Tasks) > 0 {
+			all = t.deputy(all, n)
 		}
-		return add(string(p.Deputy.User), string(p.Name), n)
 	}
-	for _, round := range []struct {
-		tasks bool
-		add   func(machine.Notice) error
-	}{{true, named}, {true, deputy}, {false, named}} {
-		for _, n := range t.change.notices.To {
-			if round.tasks != (len(n.Tasks) > 0) {
-				continue
-			}
-			if err := round.add(n); err != nil {
-				return err
-			}
+	for _, n := range t.change.notices.To {
+		if len(n.Tasks) == 0 {
+			all = t.recipient(all, n)
+		}
+	}
+	for _, r := range all {
+		if err := t.add(r.party, r.Person); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/store"
@@ -218,8 +219,5 @@ func firstOf(names []string) string {
 	if more := len(names) - most; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " and " + names[last]
-	}
-	return strings.Join(names, "")
+	return notice.InWords(names)
 }

@@ -9,6 +9,78 @@ import (
 	"flowdrive/store"
 )
 
+// recipient is a user who is told of an event.
+type recipient struct {
+	notice.Person
+	party *store.Party
+}
+
+// recipientOf returns the one of that user, nil for none.
+func recipientOf(all []*recipient, p *store.Party) *recipient {
+	if at := slices.IndexFunc(all, func(r *recipient) bool { return r.party.ID == p.ID }); at >= 0 {
+		return all[at]
+	}
+	return nil
+}
+
+// recipient adds a user whom the core has named, if they are not told already.
+func (t *notifier) recipient(all []*recipient, n machine.Notice) []*recipient {
+	p := t.accounts.Table().ByName(identity.User, n.Person)
+	if p == nil || p.Disabled || recipientOf(all, p) != nil {
+		return all
+	}
+	n.Tasks = slices.Clone(n.Tasks)
+	return append(all, &recipient{notice.Person{Notice: n, Name: p.Name, Email: p.MailTo()}, p})
+}
+
+// deputy adds who stands in for a user who is told of tasks, or tells them of these with
+// what they are told of already.
+func (t *notifier) deputy(all []*recipient, n machine.Notice) []*recipient {
+	parties := t.accounts.Table()
+	absent := parties.ByName(identity.User, n.Person)
+	if absent == nil || absent.Disabled || !absent.Deputy.Active(t.change.after.Modified) {
+		return all
+	}
+	p := parties.ByName(identity.User, string(absent.Deputy.User))
+	if p == nil || p.Disabled {
+		return all
+	}
+	r := recipientOf(all, p)
+	lent := slices.DeleteFunc(slices.Clone(n.Tasks), func(task machine.TaskRef) bool {
+		return r != nil && slices.Contains(r.Tasks, task) || !t.lends(absent, p, n.Why, task)
+	})
+	if len(lent) == 0 {
+		return all
+	}
+	if r == nil {
+		n.Case, n.Tasks = lent[0].Case, nil
+		r = &recipient{notice.Person{Notice: n, Name: p.Name, Email: p.MailTo()}, p}
+		all = append(all, r)
+	}
+	if r.Lent == nil {
+		r.Lent = map[machine.TaskRef]string{}
+	}
+	if n.Why == machine.ReasonTask {
+		r.Why = n.Why // the stronger reason
+	}
+	r.Behalf = append(r.Behalf, string(absent.Name))
+	for _, task := range lent {
+		r.Lent[task], r.Notice.Tasks = string(absent.Name), append(r.Notice.Tasks, task)
+	}
+	return all
+}
+
+// lends reports whether a deputy is told of a task of an absent user: they may do it on that
+// user's behalf, and have not brought it about themselves just now.
+func (t *notifier) lends(absent, deputy *store.Party, why machine.Reason, task machine.TaskRef) bool {
+	if why == machine.ReasonTask && task.Case == t.change.row.ID && t.change.notices.Gave(t.change.after, string(deputy.Name)) {
+		return false
+	}
+	at := t.recipientCases[task.Case]
+	return at != nil && at.change != nil &&
+		machine.LentTo(t.rights.Deputy(t.accounts.Principal(deputy.ID), t.accounts.Principal(absent.ID)), at.Case, at.change.route, task.Action)
+}
+
 // add adds a person. Nobody is told of a case that they may not see
 // (docs/contract/routes.md#6-notifications).
 func (t *notifier) add(who *store.Party, p notice.Person) error {
@@ -22,9 +94,6 @@ func (t *notifier) add(who *store.Party, p notice.Person) error {
 		return err
 	}
 	if len(p.Tasks) > 0 {
-		if at.IsDraft() && p.Behalf != "" {
-			return nil // a deputy does not see it
-		}
 		n := t.notice(kindOfTasks(&p), t.change.after)
 		n.People = append(n.People, p)
 		return nil

@@ -287,7 +287,7 @@ func (t *notifier) tellInstead(failure *notice.Notice, isTold bool) {
 func (t *notifier) moveTasks(tasks, failure *notice.Notice) {
 	tasks.People = slices.DeleteFunc(tasks.People, func(p notice.Person) bool {
 		at := slices.IndexFunc(failure.People, func(other notice.Person) bool { return other.Name == p.Name })
-		if at < 0 || p.Behalf != "" || !t.wants(&failure.People[at], failure.Kind) {
+		if at < 0 || len(p.Behalf) > 0 || !t.wants(&failure.People[at], failure.Kind) {
 			return false
 		}
 		to := &failure.People[at]
@@ -426,7 +426,10 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 	}
 	c := &caseChange{row: *h.row, after: h.core, was: h.core, route: h.route.Compiled}
 	const apart = 10_000_000_000 // what is told at the same instant of the case is kept under another name
-	t := &notifier{decider: e, tx: tx, change: c, posted: int(row.ID*apart + now.Unix()), at: now}
+	t := &notifier{
+		decider: e, tx: tx, change: c, posted: int(row.ID*apart + now.Unix()), at: now,
+		recipientCases: map[int64]*recipientCase{row.CaseID: {h.core, c}},
+	}
 	if told.Gone {
 		return tx.Write().Troubles().Delete(row.ID)
 	}

@@ -34,6 +34,11 @@ func (g *Rights) deputyFor(by identity.Principal) []machine.Absent {
 	return out
 }
 
+// Deputy returns a user as the deputy of that one alone, without the rights of an administrator.
+func (g *Rights) Deputy(by, absent identity.Principal) machine.Actor {
+	return machine.Actor{Name: string(by.Name), Contexts: contextNames(by), DeputyFor: []machine.Absent{{Name: string(absent.Name), Contexts: contextNames(absent)}}}
+}
+
 // WithContexts returns the ids of by's contexts and of those of the absent
 // users. SeesListed removes what by may not see for them.
 func WithContexts(by identity.Principal, absent []identity.Principal) []identity.ID {

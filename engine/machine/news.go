@@ -30,7 +30,7 @@ type ChildNews struct {
 // because of what that person has just done there. They know of it, and are
 // reminded of it like others.
 func (n *noticeBuilder) gaveItself(d *caseDecision, person string, why Reason) bool {
-	return why == ReasonTask && d.c.ID == n.eventCase && d.c.ScheduleUUID == "" && n.isAct(person)
+	return why == ReasonTask && d.c.ID == n.eventCase && n.out.Gave(d.c, person)
 }
 
 // dropWaysOut takes the tasks from users who have been given nothing but ways out:

@@ -261,8 +261,15 @@ func (n *noticeBuilder) others(d *caseDecision, person string, why Reason) {
 }
 
 // isAct reports whether the acts are the person's own.
-func (n *noticeBuilder) isAct(person string) bool {
-	return slices.ContainsFunc(n.out.Acts, func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) })
+func (n *noticeBuilder) isAct(person string) bool { return n.out.doneBy(person) }
+
+// Gave reports whether the user has brought about by one of the acts what is new in the
+// event's case. What is to be done in a case of a schedule entry is told to everybody.
+func (n *Notices) Gave(c *Case, user string) bool { return c.ScheduleUUID == "" && n.doneBy(user) }
+
+// doneBy reports whether one of the acts is that user's own.
+func (n *Notices) doneBy(user string) bool {
+	return slices.ContainsFunc(n.Acts, func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, user) })
 }
 
 func (n *noticeBuilder) add(person string, why Reason, through int64) (place int) {

@@ -66,7 +66,6 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 	if !c.hasTasks() {
 		return failed
 	}
-	status := r.State(c.Status)
 	var few [16]int
 	actions := appendActions(few[:0], r, c.Enabled)
 	var out []Task
@@ -77,8 +76,7 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		}
 		task := Task{Action: at, Enabled: e, Assigned: watches}
 		if a := &r.Actions[at]; a.Trigger == route.TriggerUser {
-			behalf, assigned := actor.assignee(c, status, a, e)
-			assigned = assigned && !e.votedBy(actor.Name) && !e.votedBy(behalf) && !isBarred(c, r, a, actor.Name) && !isBarred(c, r, a, behalf)
+			_, assigned := actor.has(c, r, a, e)
 			task.Assigned = task.Assigned || assigned
 			task.Lists = actor.lists(c, e, assigned)
 		}
@@ -94,6 +92,23 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 	}
 	slices.SortFunc(out, func(a, b Task) int { return a.Action - b.Action })
 	return append(out, failed...)
+}
+
+// has reports whether the actor has the enabled action as a task, and for whom as a deputy:
+// one who has voted, or may not do it after what they have done before, has not.
+func (a *Actor) has(c *Case, r *route.Route, action *route.Action, e *Enabled) (behalf string, yes bool) {
+	behalf, yes = a.assignee(c, r.State(c.Status), action, e)
+	return behalf, yes && !e.votedBy(a.Name) && !e.votedBy(behalf) && !isBarred(c, r, action, a.Name) && !isBarred(c, r, action, behalf)
+}
+
+// LentTo reports whether the deputy has a task of the case only for a user whose deputy it is.
+func LentTo(deputy Actor, c *Case, r *route.Route, action string) bool {
+	i, e := r.Action(action), c.enablement(action)
+	if c.IsDraft() || i == unknown || e == nil {
+		return false
+	}
+	behalf, yes := deputy.has(c, r, &r.Actions[i], e)
+	return yes && behalf != ""
 }
 
 // hasTasks reports whether people may have tasks in the case: in an active one, and in

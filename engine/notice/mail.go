@@ -75,12 +75,22 @@ func (n *Notice) choose() string {
 
 // opening says that there is something to do.
 func (n *Notice) opening(p *Person) string {
+	deputy, reminder, absent := len(p.Behalf) > 0, p.Why == machine.ReasonReminder, make([]string, len(p.Behalf))
+	for i, name := range p.Behalf {
+		absent[i] = n.name(name)
+	}
 	has := "There is something for you to do"
 	switch {
-	case p.Why == machine.ReasonReminder:
+	case deputy && p.hasOwn() && reminder:
+		has = "This still waits for you, and for " + InWords(absent) + ", for whom you stand in,"
+	case deputy && p.hasOwn():
+		has = "There is something to do for you, and for " + InWords(absent) + ", for whom you stand in,"
+	case deputy && reminder:
+		has = "This still waits for " + InWords(absent) + ", for whom you stand in,"
+	case deputy:
+		has = "There is something to do for " + InWords(absent)
+	case reminder:
 		has = "This still waits for you"
-	case p.Behalf != "":
-		has = "There is something to do for " + n.name(p.Behalf)
 	}
 	return fmt.Sprintf("%s in case %d, %s:", has, p.At.ID, machine.OneLine(p.At.Title))
 }
@@ -89,6 +99,9 @@ func (n *Notice) opening(p *Person) string {
 func (n *Notice) tasks(p *Person) (out []letterTask) {
 	for _, task := range p.Tasks {
 		t := letterTask{Title: n.Title(task), Link: n.Links.Action(task.Case, task.Action)}
+		if absent := p.Lent[task]; absent != "" && (len(p.Behalf) > 1 || p.hasOwn()) {
+			t.Lines = append(t.Lines, "You would do it for "+n.name(absent)+".")
+		}
 		if n.Brief != nil {
 			if b, known := n.Brief(task); known {
 				t.Lines = append(t.Lines, b.Description, b.Outlook)
@@ -156,10 +169,26 @@ func (n *Notice) describeAct(entry *machine.LogEntry, p *Person) string {
 	return text + ", " + p.When(entry.Time)
 }
 
+// hasOwn reports whether a deputy is told of tasks of their own as well.
+func (p *Person) hasOwn() bool { return len(p.Tasks) > len(p.Lent) }
+
+// InWords lists names: "ann, bob and eve".
+func InWords(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // because says why a person is told.
 func (p *Person) because() string {
-	if p.Behalf != "" {
-		return "you stand in for " + p.Behalf
+	if len(p.Behalf) > 0 {
+		own := ""
+		if p.hasOwn() {
+			own = "have something to do yourself, and "
+		}
+		return "you " + own + "stand in for " + InWords(p.Behalf)
 	}
 	switch p.Why {
 	case machine.ReasonTask, machine.ReasonReminder:

@@ -201,11 +201,14 @@ type Person struct {
 	Name   identity.Name
 	Email  string         // "" if no mails are sent
 	At     *machine.Case  // through which they are told, nil if there is no case
-	Behalf string         // the user whose deputy this is, or ""
+	Behalf []string       // the users as whose deputy this is told, none: on their own account
 	Sees   bool           // the case in which the acts were done
 	Mends  bool           // may have what has failed tried again
 	Over   []*Trouble     // what they were told of, and what is over with what this notice tells
 	Zone   *time.Location // in which the person is told times; nil: UTC
+
+	// Lent are those of the tasks that they have as a deputy, and for whom.
+	Lent map[machine.TaskRef]string
 
 	// Together says that the same event has another notice of something wrong for them: both
 	// go in one mail.

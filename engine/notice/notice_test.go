@@ -139,7 +139,7 @@ func TestMailReasons(t *testing.T) {
 	task := machine.TaskRef{Case: 7, Action: "sign"}
 	want(t, "a reminder", sampleEvent().Mail(samplePerson(machine.ReasonReminder, task)).Subject, "Reminder: Do sign (Child)")
 	deputy := samplePerson(machine.ReasonTask, task)
-	deputy.Behalf = "bob"
+	deputy.Behalf, deputy.Lent = []string{"bob"}, map[machine.TaskRef]string{task: "bob"}
 	text := sampleEvent().Mail(deputy).Text
 	for _, part := range []string{"There is something to do for bob in case 7", "because you stand in for bob."} {
 		if !strings.Contains(text, part) {
@@ -165,7 +165,7 @@ func TestPayload(t *testing.T) {
 	task := sampleEvent()
 	task.Links, task.ActsCase = "https://flow.example.org", 7
 	task.People = []notice.Person{*samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}), *samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"})}
-	task.People[0].Behalf = "bob"
+	task.People[0].Behalf = []string{"bob"}
 	outcome := sampleEvent()
 	outcome.Kind, outcome.Case.Life, outcome.ActsCase = notice.KindOutcome, machine.Completed, 7
 	entry := &notice.Notice{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -230,7 +231,7 @@ func (n *Notice) Payload() *Payload {
 func (n *Notice) addPeople(d *Data) {
 	for i := range n.People {
 		p := &n.People[i]
-		told := PersonData{Name: string(p.Name), Why: p.Why, For: p.Behalf, Tasks: []string{}}
+		told := PersonData{Name: string(p.Name), Why: p.Why, For: strings.Join(p.Behalf, ", "), Tasks: []string{}}
 		for _, task := range p.Tasks {
 			told.Tasks = append(told.Tasks, fmt.Sprintf("%d.%s", task.Case, task.Action))
 			known := func(t TaskData) bool { return t.Case == task.Case && t.Action == task.Action }
