@@ -26,7 +26,7 @@ func TestDraftIsRemindedOf(t *testing.T) {
 	out := w.as("sam").mustDrop("buy", "q.pdf", "pixels")
 	same(t, "the life", string(out.Life), "draft")
 	told := w.toldSince(out.CaseID)
-	same(t, "at the drop", told(), []string(nil)) // the answer or the note says it
+	same(t, "at the drop", told(), []string{"sam@example.org: To do: Say what is missing: Amount (q)"})
 	w.advance(24 * time.Hour)
 	same(t, "after a day", told(), []string{"sam@example.org: Reminder: Say what is missing: Amount (q)"})
 	w.reopen()

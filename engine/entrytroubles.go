@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"flowdrive/engine/notice"
 	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
 	"flowdrive/store"
@@ -21,6 +23,13 @@ func (e *decider) firingFailed(tx store.Tx, stored *store.Entry, n *notice.Notic
 	n.People = e.concernedByEntry(stored)
 	if !n.Trouble.Ended {
 		kept := trouble{What: n.Trouble.What, Text: n.Trouble.Text, Since: n.Time, Instant: n.Trouble.Instant}
+		entry, err := e.readForm(stored)
+		if err != nil {
+			return err
+		}
+		if _, _, err := e.startable(tx, stored, entry); err != nil && reasonOf(err) == kept.Text {
+			kept.Target = kept.Text
+		}
 		kept.addTold(e.accounts.Table(), n.People)
 		row := &store.Trouble{Entry: stored.UUID, Name: troubleFiring, Due: againAt(n.Time), Data: document.Line(&kept)}
 		if known, err := e.addTrouble(tx, row); known || err != nil {
@@ -105,12 +114,42 @@ func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble,
 	if !stored.Paused.IsZero() {
 		return tx.Write().Troubles().Update(row)
 	}
-	if entry.LastError != "" && row.Name == troubleFiring {
-		told.Text = entry.LastError // another PUT has taken it away, and it has not fired since
+	mended := false
+	if row.Name == troubleFiring {
+		if mended, err = e.noteCause(tx, stored, entry, told); err != nil {
+			return err
+		}
 	}
 	n := told.notice(told.What.Kind(), now)
 	n.Trouble.Again = true
+	if mended {
+		n.Trouble.Text, n.Trouble.Next = causeMended, stored.Due
+	}
 	return (&deeds{e, tx}).tellOfEntry(row, told, n, loadedEntry{stored, entry})
+}
+
+// causeMended is why an entry has started no case although it could.
+const causeMended = "What it failed for is mended, and its next instant is to start a case"
+
+// noteCause notes why an entry still creates no case, as things are now, and reports whether
+// the cause is mended already: it may be given another context before its next instant.
+func (e *base) noteCause(r store.Reader, stored *store.Entry, entry *schedule.Entry, told *trouble) (mended bool, err error) {
+	last := cmp.Or(entry.LastError, told.Text) // another PUT may have taken the former away
+	_, _, err = e.startable(r, stored, entry)
+	var refused *errs.Error
+	switch {
+	case errors.As(err, &refused):
+		if told.Text = reasonOf(err); told.Text == last {
+			told.Target = last
+		}
+		return false, nil
+	case err != nil:
+		return false, err
+	case told.Target == last:
+		return true, nil
+	}
+	told.Text = last
+	return false, nil
 }
 
 // tellOfEntry tells those whom an entry concerns of what is wrong with it, and keeps in the

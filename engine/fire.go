@@ -403,7 +403,7 @@ func (e *Schedules) startedCase(tx store.Tx, b newCase, now time.Time) (*caseCha
 // startable returns the context of an entry and the route that it starts cases of. Errors:
 // errs.ContextNotAvailable, and errs.NotFound if there is no such route that the context may start
 // cases of.
-func (e *Schedules) startable(r store.Reader, stored *store.Entry, entry *schedule.Entry) (*identity.Party, *access.Route, error) {
+func (e *base) startable(r store.Reader, stored *store.Entry, entry *schedule.Entry) (*identity.Party, *access.Route, error) {
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -129,6 +128,15 @@ func (l *statusLook) lateEntry(words entryWords) lateAdder {
 		if err != nil {
 			return err
 		}
+		if row.Name == troubleFiring {
+			mended, err := l.noteCause(r, stored, form, told)
+			if err != nil {
+				return err
+			}
+			if mended {
+				told.Text = causeMended
+			}
+		}
 		text := words(stored, form, told)
 		if text == "" {
 			return nil
@@ -146,11 +154,11 @@ func (l *statusLook) lateEntry(words entryWords) lateAdder {
 
 // notFired says why an entry could not create its case. Nobody is told again of one that
 // is paused.
-func notFired(stored *store.Entry, form *schedule.Entry, told *trouble) string {
+func notFired(stored *store.Entry, _ *schedule.Entry, told *trouble) string {
 	if !stored.Paused.IsZero() {
 		return ""
 	}
-	return cmp.Or(form.LastError, told.Text)
+	return told.Text
 }
 
 // lateHook adds a hook that refuses requests by its own fault.

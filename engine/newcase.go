@@ -138,11 +138,11 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		return nil, nil
 	}
 	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun}), holds: b.from, stores: m.Size}
-	out, err := e.decide(machine.Input{Route: b.info.Compiled, Case: seed, Event: machine.Create{Warnings: warnings, MayLack: b.mayLack}, Now: now}, l)
+	out, err := e.decide(machine.Input{Route: b.info.Compiled, Case: seed, Event: machine.Create{Warnings: warnings, MayLack: b.mayLack}, Now: now, Tell: b.mayLack && e.canNotify()}, l)
 	if err != nil {
 		return nil, err
 	}
-	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}, warnings: warnings}
+	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}, warnings: warnings, notices: out.Notices}
 	if start && !out.Case.IsDraft() {
 		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.canNotify(), Zone: e.zoneOfParty(b.starter.ID)}, l); err != nil {
 			return nil, err

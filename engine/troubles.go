@@ -39,9 +39,10 @@ type trouble struct {
 	Alike     int        `json:"alike,omitempty"`
 	LastAlike int64      `json:"lastAlike,omitempty"`
 	Usual     *usualTime `json:"usual,omitempty"`
-	Gone      bool       `json:"gone,omitempty"`  // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
-	Quiet     bool       `json:"quiet,omitempty"` // a hook refuses again, and nobody was told of that so far
-	Seen      bool       `json:"seen,omitempty"`  // it was there after people were told of it
+	Gone      bool       `json:"gone,omitempty"`   // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
+	Target    string     `json:"target,omitempty"` // the text, if the context or the route of the entry was the cause: it may be mended before the entry fires
+	Quiet     bool       `json:"quiet,omitempty"`  // a hook refuses again, and nobody was told of that so far
+	Seen      bool       `json:"seen,omitempty"`   // it was there after people were told of it
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`

@@ -156,10 +156,15 @@ func (d *caseDecision) draftDue() {
 	}
 }
 
-// draftTask notifies the starter of a draft of its task. Who has made the draft is told
-// of it by the answer or a note, and reminded.
+// draftTask notifies the starter of a draft of its task, at once and when it is time to remind
+// them of it. The answer to a drop tells the program that has made it, and not always a
+// person: that of a mounted drive is seen by nobody, and that to a hook by the sender.
 func (n *noticeBuilder) draftTask(d *caseDecision) {
-	if from := d.from; d.c.IsDraft() && from != nil && from.IsDraft() && d.c.Draft.Remind != from.Draft.Remind {
+	switch from := d.from; {
+	case !d.c.IsDraft():
+	case from == nil || !from.IsDraft():
+		n.task(d.c.Starter, ReasonTask, TaskRef{d.c.ID, DraftAction})
+	case d.c.Draft.Remind != from.Draft.Remind:
 		n.task(d.c.Starter, ReasonReminder, TaskRef{d.c.ID, DraftAction})
 	}
 }

@@ -112,5 +112,8 @@ func (n *Notice) prospect(p *Person) string {
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."
 	}
+	if !n.Trouble.Next.IsZero() {
+		return "Its next instant is " + p.When(n.Trouble.Next) + ". Who may change the entry can have it start a case before, on its page or by saving {\"do\": \"trigger\"} to it on the drive. You are told once when it has started a case."
+	}
 	return "It tries again at its next instant, which fails, too, unless the cause is mended. Who may change the entry can also have it try at once or pause it, on its page or by saving {\"do\": \"trigger\"} or {\"do\": \"pause\"} to it on the drive. You are told once a day until it has started a case, and once when it has."
 }

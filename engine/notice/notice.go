@@ -151,7 +151,8 @@ type Trouble struct {
 	Instant time.Time // of a schedule entry: the instant that failed
 	// Ended says that the schedule entry has no other instant.
 	Ended bool
-	Again bool // the people have been told of it before, and it is still wrong
+	Next  time.Time // its next instant, if what it failed for is mended; else zero
+	Again bool      // the people have been told of it before, and it is still wrong
 	// Over and By say, of KindMended, how it is over and who brought that about; "" for
 	// nobody.
 	Over End
