@@ -136,9 +136,9 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 	case need.Search != machine.Search{}:
 		return e.searchNeed(in, l, need.Search)
 	case need.Room:
-		return e.roomNeed(in, l)
+		return room{e}.need(in, l)
 	case need.Size != machine.InputRef{}:
-		return e.sizeNeed(in, l, need.Size)
+		return room{e}.size(in, l, need.Size)
 	case need.Call != machine.Call{}:
 		result, asked := e.called.Get(need.Call)
 		if !asked {

@@ -236,7 +236,7 @@ func (e *decider) write(tx store.Tx, c *caseChange) error {
 	if err := checkStillStarts(tx, c); err != nil {
 		return err
 	}
-	if err := e.stillFits(tx, c); err != nil {
+	if err := (room{e}).stillFits(tx, c); err != nil {
 		return err
 	}
 	return e.writeAll(tx, c)
@@ -245,7 +245,7 @@ func (e *decider) write(tx store.Tx, c *caseChange) error {
 // writeAsked writes what a person's request has done. For what the engine does by itself
 // steps alone need room.
 func (e *decider) writeAsked(tx store.Tx, c *caseChange) error {
-	if err := e.admits(tx, c); err != nil {
+	if err := (room{e}).admits(tx, c); err != nil {
 		return err
 	}
 	if err := e.write(tx, c); err != nil || !c.grows() {

@@ -15,13 +15,16 @@ import (
 // room there is, and a step for which there is too little fails. The unit looks again: cases
 // that were decided at the same time had the same room.
 
-// roomNeed looks up how much the starter of the tree may store beside what the same change
+// room is what a decision asks of the starter's quota, and what its unit takes of it.
+type room struct{ *decider }
+
+// need looks up how much the starter of the tree may store beside what the same change
 // stores already.
-func (e *decider) roomNeed(in *machine.Input, l *lookup) error {
+func (e room) need(in *machine.Input, l *lookup) (err error) {
 	starter := e.accounts.PartyID(in.Case.Starter)
-	room, err := int64(0), error(nil)
+	var left int64
 	look := func(r store.Reader) (err error) {
-		room, err = e.roomInQuota(r, starter, 0, -1)
+		left, err = e.roomInQuota(r, starter, 0, -1)
 		return err
 	}
 	switch {
@@ -32,16 +35,16 @@ func (e *decider) roomNeed(in *machine.Input, l *lookup) error {
 	default:
 		err = e.Store.View(context.Background(), look)
 	}
-	room -= l.stores
+	left -= l.stores
 	for _, c := range l.after {
-		room -= c.stores
+		left -= c.stores
 	}
-	in.Facts.Room = &room
+	in.Facts.Room = &left
 	return err
 }
 
-// sizeNeed looks up how long a message is, as the decision finds it.
-func (e *decider) sizeNeed(in *machine.Input, l *lookup, of machine.InputRef) error {
+// size looks up how long a message is, as the decision finds it.
+func (e room) size(in *machine.Input, l *lookup, of machine.InputRef) error {
 	find := l.find
 	if of.Case != in.Case.ID {
 		find = func(label string) (*store.Message, error) {
@@ -84,7 +87,7 @@ func errNoRoom(detail string) error {
 
 // stillFits returns change.ErrStale if there is no room any more for what the steps of a
 // change write.
-func (e *decider) stillFits(tx store.Tx, c *caseChange) error {
+func (e room) stillFits(tx store.Tx, c *caseChange) error {
 	var steps, all int64
 	add := func(c *caseChange) {
 		steps += c.stores
@@ -104,8 +107,8 @@ func (e *decider) stillFits(tx store.Tx, c *caseChange) error {
 	if !errors.Is(err, quota.ErrUsedUp) {
 		return err
 	}
-	room, err := e.roomInQuota(tx, c.row.StarterID, 0, -1)
-	if err == nil && room < all {
+	left, err := e.roomInQuota(tx, c.row.StarterID, 0, -1)
+	if err == nil && left < all {
 		return change.ErrStale
 	}
 	return err // there are more versions than give way at once
@@ -113,7 +116,7 @@ func (e *decider) stillFits(tx store.Tx, c *caseChange) error {
 
 // admits returns errs.Full if a person asks for a case of which nothing can be stored any more,
 // or whose steps have failed for lack of room as it started.
-func (e *decider) admits(tx store.Tx, c *caseChange) error {
+func (e room) admits(tx store.Tx, c *caseChange) error {
 	if c.was != nil || c.base != 0 {
 		return nil
 	}

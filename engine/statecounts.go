@@ -53,7 +53,7 @@ func (e *Cases) OpenOfRoutes(ctx context.Context, by identity.Principal, routes 
 		whole = e.rights.Administered(by)
 	}
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		counts, err = r.Cases().CountOpenOf(routes, whole, by.Contexts(), CountedOpen+1)
+		counts, err = r.Routes().CountOpen(routes, whole, by.Contexts(), CountedOpen+1)
 		return err
 	})
 	return counts, err

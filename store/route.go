@@ -42,6 +42,11 @@ type RouteReader interface {
 	// nothing is read that is as long as a route. Brief is empty if a route was stored
 	// by a release that had none.
 	Briefs() ([]Route, error)
+
+	// CountOpen counts those of the cases of each of the routes that have started, have
+	// not ended and are seen by one of the parties, but no more than most of a route. Of
+	// the routes in whole it counts what nobody of these sees, too.
+	CountOpen(routes, whole []int64, parties []identity.ID, most int) (map[int64]int, error)
 	MeaningReader
 }
 

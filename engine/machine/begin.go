@@ -83,7 +83,7 @@ func (d stepRun) beginCase(s *route.NewCase) error {
 		if !there {
 			return routeFault("start: there is no message %q", s.Input)
 		}
-		if err := d.roomForInput(s.Input); err != nil {
+		if err := (storing{d.caseDecision}).input(s.Input); err != nil {
 			return err
 		}
 		started.inputCase = d.c.ID

@@ -165,12 +165,12 @@ func (d expressions) instead(name string) string {
 	return fmt.Sprintf("%s that begins with %q", kind, content[:most])
 }
 
-// writtenAs returns the content of a message as this event wrote it last. ok is false if it
-// did not.
-func (d *caseDecision) writtenAs(name string) (content []byte, ok bool) {
-	for i := len(d.messages) - 1; i >= 0; i-- {
-		if d.messages[i].Label == name {
-			return d.messages[i].Content, true
+// written returns the content of the last of the messages with the label. ok is false if
+// there is none.
+func written(messages []NewMessage, label string) (content []byte, ok bool) {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Label == label {
+			return messages[i].Content, true
 		}
 	}
 	return nil, false
@@ -179,7 +179,7 @@ func (d *caseDecision) writtenAs(name string) (content []byte, ok bool) {
 // content returns the content of a message as this event wrote it, else as it is
 // stored, or nil if there is none. ok is false if the fact is absent.
 func (d *caseDecision) content(name string) (content []byte, ok bool) {
-	if content, ok = d.writtenAs(name); ok {
+	if content, ok = written(d.messages, name); ok {
 		return content, true
 	}
 	switch content, ok = d.stored[name]; {

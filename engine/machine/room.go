@@ -57,14 +57,17 @@ func roomFault(starter, what string) error {
 	return e
 }
 
-// roomForMessage takes the room of a message that the case is to get. What it replaces makes
+// storing takes the room of what a step adds to its case.
+type storing struct{ *caseDecision }
+
+// message takes the room of a message that the case is to get. What it replaces makes
 // room.
-func (d *caseDecision) roomForMessage(m NewMessage) error {
+func (d storing) message(m NewMessage) error {
 	n := int64(len(m.Content))
 	if fits, err := d.fits(n); err != nil {
 		return err
 	} else if !fits {
-		if earlier, written := d.writtenAs(m.Label); written {
+		if earlier, again := written(d.messages, m.Label); again {
 			n -= int64(len(earlier))
 		} else if d.from != nil {
 			old, err := d.sizeOf(InputRef{d.c.ID, m.Label})
@@ -87,9 +90,9 @@ func (t *tree) sizeOf(m InputRef) (Size, error) {
 	return size, nil
 }
 
-// roomForInput takes the room of the copy that a new case gets of a message of this one.
-func (d *caseDecision) roomForInput(label string) error {
-	if content, written := d.writtenAs(label); written {
+// input takes the room of the copy that a new case gets of a message of this one.
+func (d storing) input(label string) error {
+	if content, now := written(d.messages, label); now {
 		return d.takeRoom(d.c.Starter, "the input of a case", int64(len(content)))
 	}
 	if d.foresees {
@@ -115,13 +118,13 @@ func (c *Case) weight() int64 {
 	return int64(2*n) / FormPage * FormPage // both of them have it
 }
 
-// roomForCase takes the room of what a step adds to a case that weighed so much before it.
-func (d *caseDecision) roomForCase(before int64) error {
+// form takes the room of what a step adds to a case that weighed so much before it.
+func (d storing) form(before int64) error {
 	return d.takeRoom(d.c.Starter, "what the case would have more", d.c.weight()-before)
 }
 
-// roomForLine takes the room of a line of the log.
-func (d *caseDecision) roomForLine(text string) error {
+// line takes the room of a line of the log.
+func (d storing) line(text string) error {
 	if len(text) <= shortLine {
 		return nil
 	}
@@ -130,7 +133,7 @@ func (d *caseDecision) roomForLine(text string) error {
 
 // noRoomForAnswer says why the answer of a delivery cannot be kept; "" if it can.
 func (d deliveries) noRoomForAnswer(m NewMessage) (reason string, err error) {
-	err = d.roomForMessage(m)
+	err = storing{d.caseDecision}.message(m)
 	if errors.Is(err, ErrRoom) {
 		return "its answer was not kept. " + err.Error(), nil
 	}

@@ -317,7 +317,7 @@ func (d stepRun) set(settings []route.Setting) error {
 			return err
 		}
 	}
-	return d.roomForCase(before)
+	return storing{d.caseDecision}.form(before)
 }
 
 // checkDict returns an error if XATTRs have become more than a case may have. A case
@@ -379,7 +379,7 @@ func (d stepRun) writeMessage(m NewMessage) error {
 	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
 		return routeFault("the message %q is longer than %s, or the messages of this event together than 16 MiB", m.Label, maxFactWords)
 	}
-	if err := d.roomForMessage(m); err != nil {
+	if err := (storing{d.caseDecision}).message(m); err != nil {
 		return err
 	}
 	d.messages = append(d.messages, m)
@@ -412,11 +412,11 @@ func (d stepRun) say(s *route.Step) error {
 		}
 		d.changed = true
 		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: text})
-		return d.roomForLine(text)
+		return storing{d.caseDecision}.line(text)
 	case len(d.c.Warnings) < maxNotices:
 		before := d.c.weight()
 		d.warn(d.source, d.sourceEnablement(d.source), text)
-		return d.roomForCase(before)
+		return storing{d.caseDecision}.form(before)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -23,15 +22,6 @@ const (
 		SELECT status FROM cases
 		WHERE route_id = ?1 AND open = 1
 			AND status <> '' AND status NOT IN (SELECT CAST(value AS TEXT) FROM json_each(?2)) LIMIT 1`
-
-	openOfRoutes = `
-		SELECT value, (
-			SELECT count(*) FROM (
-				SELECT 1 FROM cases WHERE route_id = value AND open = 1 AND state <> 'queued' AND (
-					value IN (SELECT value FROM json_each(?2))
-					OR EXISTS (SELECT 1 FROM case_access WHERE case_id = cases.id AND party_id IN (SELECT value FROM json_each(?3))))
-				LIMIT ?4) AS counted)
-		FROM json_each(?1)`
 
 	// Of ended cases only the completed ones can go on.
 	strandedOpen = `
@@ -86,21 +76,6 @@ func (r caseReader) EndedStatuses(routeID int64) (all []string, err error) {
 		}
 		all = append(all, last)
 	}
-}
-
-// CountOpenOf counts the cases of the routes that have started and have not ended, at most
-// so many of each: those that one of the parties sees, of the routes in whole all. It reads
-// what is open of these routes, in one statement.
-func (r caseReader) CountOpenOf(routes, whole []int64, parties []identity.ID, most int) (map[int64]int, error) {
-	counts := make(map[int64]int, len(routes))
-	err := r.c.Each(openOfRoutes, func(scan Scan) error {
-		var id int64
-		var n int
-		err := scan(&id, &n)
-		counts[id] = n
-		return err
-	}, array(routes), array(whole), array(parties), most)
-	return counts, Failure("count the open cases of routes", err)
 }
 
 // OpenStatuses returns those states of the route's open cases that are not

@@ -67,7 +67,7 @@ func wantOpen(t *testing.T, db *storetest.DB, what string, c *store.Case) {
 			most  int
 			want  int
 		}{{nil, c.StarterID, 9, started}, {nil, c.StarterID + 1000, 9, 0}, {[]int64{c.RouteID}, c.StarterID + 1000, 9, started}, {nil, c.StarterID, 0, 0}} {
-			counts, err := r.Cases().CountOpenOf([]int64{c.RouteID}, test.whole, []identity.ID{test.party}, test.most)
+			counts, err := r.Routes().CountOpen([]int64{c.RouteID}, test.whole, []identity.ID{test.party}, test.most)
 			kind(t, what, err, "")
 			same(t, fmt.Sprintf("%s: open cases of the route by %+v", what, test), map[int64]int{c.RouteID: test.want}, counts)
 		}

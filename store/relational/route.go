@@ -55,6 +55,15 @@ const (
 		INSERT INTO route_briefs (route_id, brief) SELECT id, ?2 FROM routes WHERE id = ?1
 		ON CONFLICT (route_id) DO UPDATE SET brief = excluded.brief`
 
+	openOfRoutes = `
+		SELECT value, (
+			SELECT count(*) FROM (
+				SELECT 1 FROM cases WHERE route_id = value AND open = 1 AND state <> 'queued' AND (
+					value IN (SELECT value FROM json_each(?2))
+					OR EXISTS (SELECT 1 FROM case_access WHERE case_id = cases.id AND party_id IN (SELECT value FROM json_each(?3))))
+				LIMIT ?4) AS counted)
+		FROM json_each(?1)`
+
 	selectRouteStamp = `SELECT version FROM routes WHERE id = ?1`
 
 	// Both counts read one small table and one index.
@@ -156,4 +165,19 @@ func (t routeWriter) Delete(id int64) error {
 	t.c.memory.stamps.move()
 	n, err := t.c.Change(deleteRoute, id)
 	return found(n, err, "route")
+}
+
+// CountOpen counts the cases of the routes that have started and have not ended, at most
+// so many of each: those that one of the parties sees, of the routes in whole all. It reads
+// what is open of these routes, in one statement.
+func (r routeReader) CountOpen(routes, whole []int64, parties []identity.ID, most int) (map[int64]int, error) {
+	counts := make(map[int64]int, len(routes))
+	err := r.c.Each(openOfRoutes, func(scan Scan) error {
+		var id int64
+		var n int
+		err := scan(&id, &n)
+		counts[id] = n
+		return err
+	}, array(routes), array(whole), array(parties), most)
+	return counts, Failure("count the open cases of routes", err)
 }
