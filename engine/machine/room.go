@@ -133,7 +133,7 @@ func (d storing) line(text string) error {
 
 // noRoomForAnswer says why the answer of a delivery cannot be kept; "" if it can.
 func (d deliveries) noRoomForAnswer(m NewMessage) (reason string, err error) {
-	err = storing{d.caseDecision}.message(m)
+	err = storing(d).message(m)
 	if errors.Is(err, ErrRoom) {
 		return "its answer was not kept. " + err.Error(), nil
 	}
