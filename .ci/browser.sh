@@ -24,8 +24,9 @@ if [[ ! -f $cache/axe-$version.js ]]; then
 	tar -xzf "$dir/axe-core-$version.tgz" -C "$dir" package/axe.min.js
 	mv "$dir/package/axe.min.js" "$cache/axe-$version.js"
 fi
+go build -o "$dir/flowdrive" ./cmd/flowdrive
+export FLOWDRIVE_BIN=$dir/flowdrive
 if [[ -n ${FLOWDRIVE_NODES:-} ]]; then
-	go build -o "$dir/flowdrive" ./cmd/flowdrive
-	export FLOWDRIVE_BIN=$dir/flowdrive FLOWDRIVE_TEST_DB=postgres # without PostgreSQL the tests fail, and are not skipped
+	export FLOWDRIVE_TEST_DB=postgres # without PostgreSQL the tests fail, and are not skipped
 fi
 FLOWDRIVE_AXE=$cache/axe-$version.js go test -tags browser -run "${FLOWDRIVE_BROWSER:-Browser}" -count=1 -timeout=45m ./web

@@ -52,19 +52,36 @@ func browserRig(t *testing.T) *rig {
 // startNode starts a node, and returns its address when it listens.
 func startNode(t *testing.T, name, database string, begin time.Time) *url.URL {
 	t.Helper()
+	lines := launch(t, name, "--db", database, "--node", name, "--addr", "127.0.0.1:0",
+		"--trusted-proxy", "127.0.0.1/32", "--sandbox", begin.Format(time.RFC3339))
+	for lines.Scan() {
+		if _, rest, found := strings.Cut(lines.Text(), "Listening on "); found {
+			at, err := url.Parse(strings.TrimRight(strings.SplitN(rest, ",", 2)[0], "/ "))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+	}
+	t.Fatalf("%s does not listen", name)
+	return nil
+}
+
+// launch starts the program, and returns what it says. The name is that of its log.
+func launch(t *testing.T, name string, args ...string) *bufio.Scanner {
+	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), name+".log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := exec.Command(os.Getenv("FLOWDRIVE_BIN"), "serve", "--db", database, "--node", name, "--addr", "127.0.0.1:0", //nolint:noctx // it ends when the test has looked at its exit code
-		"--trusted-proxy", "127.0.0.1/32", "--sandbox", begin.Format(time.RFC3339), "--log-level", "warn")
+	node := exec.Command(os.Getenv("FLOWDRIVE_BIN"), append([]string{"serve", "--log-level", "warn"}, args...)...) //nolint:noctx // it ends when the test has looked at its exit code
 	node.Env, node.Stderr = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "FLOWDRIVE_ADMIN_PASSWORD=" + password}, log
 	says, err := node.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := node.Start(); err != nil {
-		t.Fatalf("FLOWDRIVE_BIN does not name the program; make browser-nodes does: %v", err)
+		t.Fatalf("FLOWDRIVE_BIN does not name the program; make browser does: %v", err)
 	}
 	lines := bufio.NewScanner(says)
 	t.Cleanup(func() {
@@ -79,17 +96,7 @@ func startNode(t *testing.T, name, database string, begin time.Time) *url.URL {
 			t.Logf("%s says, %v:\n%s", name, err, said)
 		}
 	})
-	for lines.Scan() {
-		if _, rest, found := strings.Cut(lines.Text(), "Listening on "); found {
-			at, err := url.Parse(strings.TrimRight(strings.SplitN(rest, ",", 2)[0], "/ "))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return at
-		}
-	}
-	t.Fatalf("%s does not listen", name)
-	return nil
+	return lines
 }
 
 // awaitReady waits until a node answers requests.

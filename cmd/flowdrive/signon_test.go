@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"log/slog" //nolint:depguard // the provider takes no other logger
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -12,23 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zitadel/oidc/v3/example/server/exampleop"
-	"github.com/zitadel/oidc/v3/example/server/storage"
-
 	"flowdrive/internal/document"
 	"flowdrive/internal/signon"
+	"flowdrive/internal/signontest"
 )
-
-// provider is a real provider of OpenID Connect on a port of its own.
-func provider(t *testing.T) *httptest.Server {
-	t.Helper()
-	storage.RegisterClients(storage.WebClient("flowdrive", "the secret", "http://example.com/login/oidc/callback"))
-	var handler http.Handler
-	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
-	t.Cleanup(p.Close)
-	handler = exampleop.SetupServer(p.URL+"/", storage.NewStorage(storage.NewUserStore(p.URL)), slog.New(slog.DiscardHandler), false)
-	return p
-}
 
 // atProvider logs a person of the provider in, and returns the address to which they are
 // sent back.
@@ -79,14 +65,14 @@ func atProvider(t *testing.T, from, user string) string {
 // TestSignOn: people log in at a real provider. They are found by what it calls them for
 // ever, made if that is allowed, and never by their name alone.
 func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the test has its clients in one place
-	p := provider(t)
+	p := signontest.Provider(t, "http://example.com/login/oidc/callback")
 	const user = "test-user@127.0.0.1"
 	teams := mapFlag{}
 	if err := teams.Set("{User: staff, Nobody: others}"); err != nil {
 		t.Fatal(err)
 	}
 	s := &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error", publicURL: "http://example.com", signOn: signOnSettings{
-		issuer: p.URL + "/", client: "flowdrive", secret: secretFlag{"the secret"}, nameClaim: "preferred_username", groupsClaim: "family_name", teams: teams,
+		issuer: p.URL + "/", client: signontest.ClientID, secret: secretFlag{signontest.ClientSecret}, nameClaim: "preferred_username", groupsClaim: "family_name", teams: teams,
 	}}
 	a, err := openApp(t.Context(), s, io.Discard)
 	if err != nil {

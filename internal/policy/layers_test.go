@@ -31,7 +31,7 @@ func rows() []row {
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/diagram", "route/expr", "route/jq", "internal/ical", "internal/manual", "schema"}, pure: true},
 		{what: "vocabulary", packages: []string{"docs", "internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/layered", "internal/link", "internal/mediatype", "internal/password", "internal/plaintext", "internal/webhook"}, pure: true},
-		{what: "servers for tests", packages: []string{"internal/pgtest", "internal/cable"}},
+		{what: "servers for tests", packages: []string{"internal/pgtest", "internal/cable", "internal/signontest"}},
 	}
 }
 

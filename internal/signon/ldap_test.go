@@ -1,7 +1,6 @@
 package signon
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,7 +11,6 @@ import (
 	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,116 +20,8 @@ import (
 	"github.com/go-ldap/ldap/v3"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/signontest"
 )
-
-const people = `dn: dc=example,dc=org
-objectClass: dcObject
-objectClass: organization
-dc: example
-o: Example
-
-dn: cn=searcher,dc=example,dc=org
-objectClass: organizationalRole
-objectClass: simpleSecurityObject
-cn: searcher
-userPassword: look
-
-dn: uid=ann,dc=example,dc=org
-objectClass: inetOrgPerson
-uid: ann
-cn: Ann Lee
-sn: Lee
-mail: ann.lee@example.com
-userPassword: right
-
-dn: uid=a*(b,dc=example,dc=org
-objectClass: inetOrgPerson
-uid: a*(b
-cn: Star
-sn: Star
-userPassword: star
-
-dn: cn=policy,dc=example,dc=org
-objectClass: device
-objectClass: pwdPolicy
-cn: policy
-pwdAttribute: userPassword
-pwdLockout: TRUE
-
-dn: cn=accounting,dc=example,dc=org
-objectClass: groupOfNames
-cn: accounting
-member: uid=ann,dc=example,dc=org
-`
-
-// slapd runs the directory of Debian with those people and more, and returns its address.
-// more are lines of its settings before its database, then entries.
-func slapd(t *testing.T, more ...string) string {
-	t.Helper()
-	program, err := exec.LookPath("/usr/sbin/slapd")
-	if err != nil {
-		t.Skip("there is no slapd on this machine; install the package slapd to try a real directory")
-	}
-	dir := t.TempDir()
-	config := filepath.Join(dir, "slapd.conf")
-	write := func(path, text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	more = append(more, "", "")
-	write(config, `include /etc/ldap/schema/core.schema
-include /etc/ldap/schema/cosine.schema
-include /etc/ldap/schema/inetorgperson.schema
-modulepath /usr/lib/ldap
-moduleload back_mdb
-moduleload ppolicy
-`+more[0]+`
-database mdb
-suffix dc=example,dc=org
-directory `+dir+`
-access to attrs=userPassword by anonymous auth
-access to * by dn.exact="cn=searcher,dc=example,dc=org" read
-rootdn cn=root,dc=example,dc=org
-rootpw all
-overlay ppolicy
-ppolicy_default cn=policy,dc=example,dc=org
-`)
-	write(filepath.Join(dir, "people.ldif"), people+more[1])
-	if out, err := exec.CommandContext(t.Context(), program, "-T", "add", "-f", config, "-l", filepath.Join(dir, "people.ldif")).CombinedOutput(); err != nil {
-		t.Fatalf("fill the directory: %v %s", err, out)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := "ldap://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	server := exec.CommandContext(ctx, program, "-d", "0", "-h", at, "-f", config)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		_ = server.Wait() // it was killed
-	})
-	for {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(at, "ldap://"))
-		if err == nil {
-			_ = conn.Close()
-			return at
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal(err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
 
 // TestDirectoryAttacked: a directory that takes log-ins without a password for good ones, that
 // refers to others, or has locked or moved somebody lets nobody in who should not be.
@@ -149,7 +39,7 @@ func TestDirectoryAttacked(t *testing.T) {
 			asked <- struct{}{}
 		}
 	}()
-	at := slapd(t, "allow bind_anon_cred bind_anon_dn", `
+	at := signontest.Slapd(t, "allow bind_anon_cred bind_anon_dn", `
 dn: uid=out,dc=example,dc=org
 objectClass: inetOrgPerson
 uid: out
@@ -257,7 +147,7 @@ func TestDirectoryEncrypted(t *testing.T) {
 		{"one that nobody has signed", good, goodKey, nil, false},
 	} {
 		l := NewLDAP(LDAPConfig{
-			URL: slapd(t, "TLSCertificateFile "+test.cert+"\nTLSCertificateKeyFile "+test.key), StartTLS: true,
+			URL: signontest.Slapd(t, "TLSCertificateFile "+test.cert+"\nTLSCertificateKeyFile "+test.key), StartTLS: true,
 			Base: "dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look",
 		})
 		l.tls = test.tls
@@ -297,7 +187,7 @@ func certificateOf(t *testing.T, dir, name string, at net.IP) (certificate, key 
 // name, and no password is none.
 func TestLDAP(t *testing.T) {
 	t.Parallel()
-	cfg := LDAPConfig{URL: slapd(t), Base: "dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look"}
+	cfg := LDAPConfig{URL: signontest.Slapd(t), Base: "dc=example,dc=org", BindDN: "cn=searcher,dc=example,dc=org", BindPassword: "look"}
 	l := NewLDAP(cfg)
 	if err := l.Check(t.Context()); err != nil {
 		t.Fatal(err)
