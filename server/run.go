@@ -39,7 +39,7 @@ var (
 )
 
 // Run serves on the listeners, which it closes, until ctx ends or a listener
-// fails. Then it accepts nothing more, refuses for the time of Config.Farewell what
+// fails. Then it accepts nothing more, refuses for the time of Config.LastAnswers what
 // comes over open connections, gives the requests in flight the time
 // of Config.Drain, cuts off what is left, and returns when all its goroutines
 // have. The error is ErrRequestsCut if there were requests to cut off. If one goes
@@ -165,11 +165,11 @@ func (s *Server) drain(hs *http.Server, cut context.CancelFunc, listeners []net.
 	s.config.Log.Info().Msg("server: stopping, no new requests are accepted")
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
 	defer cancel()
-	if s.config.Farewell > 0 {
+	if s.config.LastAnswers > 0 {
 		for _, l := range listeners {
 			_ = l.Close() // Shutdown closes it again
 		}
-		sayFarewell(s.config.Farewell)
+		awaitLastAnswers(s.config.LastAnswers)
 	}
 	if hs.Shutdown(ctx) == nil {
 		return nil
@@ -186,9 +186,9 @@ func (s *Server) drain(hs *http.Server, cut context.CancelFunc, listeners []net.
 	return fmt.Errorf("requests %w: %d", ErrRequestsCut, n)
 }
 
-// sayFarewell returns when clients of open connections have learned that a server ends. To close
+// awaitLastAnswers returns when clients of open connections have learned that a server ends. To close
 // one over which a client has just sent a request would leave it without an answer.
-func sayFarewell(how time.Duration) {
+func awaitLastAnswers(how time.Duration) {
 	over := time.NewTimer(how)
 	<-over.C
 }

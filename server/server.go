@@ -57,7 +57,7 @@ type Config struct {
 	TLS            *tls.Config                  // nil: plain HTTP, on loopback
 	InsecureHTTP   bool                         // plain HTTP on any address
 	Drain          time.Duration                // for requests in flight at the end; 15 s by default
-	Farewell       time.Duration                // of it, how long requests over open connections are still refused at the end
+	LastAnswers    time.Duration                // of it, how long requests over open connections are still refused at the end
 	Memory         *Memory                      // that requests share; nil: as much as there is
 	Limits         Limits                       // in force from the start; see SetLimits
 	Links          link.Base                    // by which people call the server, through a proxy perhaps; "": what they call

@@ -35,8 +35,8 @@ const (
 	passEnd = 15 * time.Second
 	// answeredWithin is how long requests that are cut off then have to be answered.
 	answeredWithin = time.Second
-	// Farewell is the Config.Farewell of nodes.
-	Farewell = 500 * time.Millisecond
+	// LastAnswers is the Config.LastAnswers of nodes.
+	LastAnswers = 500 * time.Millisecond
 )
 
 // StandbyConfig is what a Standby needs.
@@ -171,7 +171,7 @@ func (s *Standby) Run(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}
-	sayFarewell(Farewell)
+	awaitLastAnswers(LastAnswers)
 	if !shutDown(hs, passEnd) {
 		s.Follow(nil) // what waits for an answer is told that it may have been done
 		if !shutDown(hs, answeredWithin) {

@@ -238,12 +238,12 @@ func TestStandbyEndsInOrder(t *testing.T) {
 	}
 }
 
-// TestRunSaysFarewell: who asks over an open connection while the server ends is refused in
+// TestLastAnswers: who asks over an open connection while the server ends is refused in
 // words, and not met by a connection that was closed.
-func TestRunSaysFarewell(t *testing.T) {
+func TestLastAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := newRig(t, func(c *Config) { c.Now, c.Farewell = time.Now, Farewell })
+		x := newRig(t, func(c *Config) { c.Now, c.LastAnswers = time.Now, LastAnswers })
 		l := newPipes()
 		stop := x.running(t, l)
 		c := l.dial()

@@ -235,7 +235,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		Memory: a.settings.memory(), Limits: a.settings.limits(), Names: a.settings.names(),
 	}
 	if a.peers != nil {
-		cfg.Farewell = server.Farewell // clients ask another node at once
+		cfg.LastAnswers = server.LastAnswers // clients ask another node at once
 	}
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}
