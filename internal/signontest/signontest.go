@@ -117,7 +117,7 @@ ppolicy_default cn=policy,dc=example,dc=org
 	if out, err := exec.CommandContext(t.Context(), program, "-T", "add", "-f", config, "-l", filepath.Join(dir, "people.ldif")).CombinedOutput(); err != nil {
 		t.Fatalf("fill the directory: %v %s", err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +134,8 @@ ppolicy_default cn=policy,dc=example,dc=org
 		cancel()
 		_ = server.Wait() // it was killed
 	})
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
 	for {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(at, "ldap://"))
 		if err == nil {
@@ -143,7 +145,7 @@ ppolicy_default cn=policy,dc=example,dc=org
 		select {
 		case <-t.Context().Done():
 			t.Fatal(err)
-		case <-time.After(20 * time.Millisecond):
+		case <-again.C:
 		}
 	}
 }
