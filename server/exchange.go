@@ -275,6 +275,7 @@ type requestBody struct {
 	until time.Time // when the sender has used up its time
 	read  time.Time // when a Read returned last: what the server does between does not count
 	set   time.Time // the connection's deadline for reading, until or somewhat before
+	began bool      // some of it was asked for, so that what waits for 100 Continue sends it
 	ended bool      // it was read to its end
 }
 
@@ -303,10 +304,25 @@ const (
 
 // lingers reports whether the rest of the body is to be passed over after the refusal. A
 // client that reads the answer only once it has sent all, as wget does, would find a
-// connection that was reset, and not the answer. What waits for 100 Continue sends nothing.
+// connection that was reset, and not the answer; so would one that is slow to read it. What
+// still waits for 100 Continue sends nothing.
 func (b *requestBody) lingers(r *http.Request) bool {
-	return !b.ended && r.ProtoMajor == 1 && r.ContentLength > passedOver && r.Header.Get("Expect") == "" &&
-		http.NewResponseController(b.x.ResponseWriter).EnableFullDuplex() == nil
+	if b.ended || r.ProtoMajor != 1 || r.Header.Get("Expect") != "" && !b.began {
+		return false
+	}
+	return b.isLong(r.ContentLength) && http.NewResponseController(b.x.ResponseWriter).EnableFullDuplex() == nil
+}
+
+// isLong reports whether more of the body may come than net/http passes over. If its length
+// was not announced, that much is passed over here: a shorter body leaves the connection to
+// the next request.
+func (b *requestBody) isLong(length int64) bool {
+	if length >= 0 {
+		return length > passedOver
+	}
+	_, err := io.CopyN(io.Discard, b.ReadCloser, passedOver)
+	b.ended = errors.Is(err, io.EOF)
+	return err == nil
 }
 
 // linger passes over what still comes, until nothing has come for refusedTimeout. The
@@ -361,6 +377,7 @@ func (b *requestBody) goOn(now time.Time) {
 
 // Read implements io.Reader. Errors are bodyErrors.
 func (b *requestBody) Read(p []byte) (int, error) {
+	b.began = true
 	now := b.x.now()
 	if b.give(now.Sub(b.read), now); b.set.Sub(now) < stallTimeout*3/4 {
 		b.goOn(now)

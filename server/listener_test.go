@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -170,8 +171,8 @@ func TestRefusalsDoNotWaitForBodies(t *testing.T) {
 			t.Error("the connection stays open")
 		}
 		whole := l.dialFrom("192.0.2.1:1")
-		for range 2 {
-			if _, err := fmt.Fprint(whole, "PUT /dav/x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nsome"); err != nil {
+		for _, body := range []string{"Content-Length: 4\r\n\r\nsome", "Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n0\r\n\r\n", "Content-Length: 4\r\n\r\nsome"} {
+			if _, err := fmt.Fprint(whole, "PUT /dav/x HTTP/1.1\r\nHost: x\r\n"+body); err != nil {
 				t.Fatal(err)
 			}
 			if status, _ := receive(t, whole); status != 401 {
@@ -188,11 +189,16 @@ func TestRefusalsAreReadAfterTheBody(t *testing.T) {
 	t.Parallel()
 	const size = 8 << 20
 	crowd(t, 10, 10, func(l *pipes) {
-		for name, sent := range map[string]int{"whole": size, "a part": size / 2} {
+		chunk := fmt.Sprintf("%x\r\n%s\r\n", size/2, strings.Repeat("x", size/2))
+		known := fmt.Sprintf("Content-Length: %d\r\n\r\n", size)
+		for name, sent := range map[string]string{
+			"whole": known + strings.Repeat("x", size), "a part": known + strings.Repeat("x", size/2),
+			"in chunks": "Transfer-Encoding: chunked\r\n\r\n" + chunk + chunk + "0\r\n\r\n", "a chunk": "Transfer-Encoding: chunked\r\n\r\n" + chunk,
+		} {
 			c := l.dialFrom("192.0.2.1:1")
 			failed := make(chan error, 1)
 			go func() { // the pipe has no room for an answer
-				_, err := fmt.Fprintf(c, "PUT /dav/x HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", sent))
+				_, err := io.WriteString(c, "PUT /dav/x HTTP/1.1\r\nHost: x\r\n"+sent)
 				failed <- err
 			}()
 			if status, _ := receive(t, c); status != 401 {
