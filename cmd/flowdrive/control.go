@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +30,12 @@ type client struct{ http *http.Client }
 // mistyped name is an error.
 func control(ctx context.Context, s *settings, f func(*client) error) error {
 	c := newClient(s.data)
-	if err := c.get(ctx, "/readyz", nil); err == nil {
+	err := c.get(ctx, "/readyz", nil)
+	if err == nil {
 		return f(c)
+	}
+	if _, answered := errors.AsType[*refusal](err); answered {
+		return err // a node that stands by says where to go
 	}
 	if _, err := os.Stat(filepath.Join(s.data, lockName)); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s is not a data folder; --data names that of the server, and \"flowdrive serve\" or \"flowdrive init\" makes one", s.data)
@@ -112,7 +115,7 @@ func (a *app) startControl(ctx context.Context, group *group) (stop func(), err 
 	if err != nil {
 		return nil, err
 	}
-	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: 10 * time.Second, ConnContext: withPeer}
+	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: headWithin, ConnContext: withPeer}
 	return group.start(func(ctx context.Context) error {
 		stopped := context.AfterFunc(ctx, func() { _ = hs.Close() })
 		defer stopped()

@@ -191,6 +191,10 @@ func (d *doctor) directory(ctx context.Context) (string, error) {
 }
 
 func (d *doctor) server(ctx context.Context) (string, error) {
+	says, health := askHealth(ctx, d.settings.data)
+	if says == standsBy {
+		return "stands by; another node is active", nil
+	}
 	unlock, err := lockExisting(d.settings.data)
 	if err == nil {
 		return "", errors.Join(advice{errors.New("it is not running")}, unlock())
@@ -198,7 +202,7 @@ func (d *doctor) server(ctx context.Context) (string, error) {
 	if !errors.Is(err, errLocked) {
 		return "", advice{errors.New("it is not running")}
 	}
-	return "is running and ready", askHealth(ctx, d.settings.data)
+	return "is running and ready", health
 }
 
 // auditLog asks the running server whether the audit log is as it was written: it verifies

@@ -341,6 +341,11 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 		return nil, err
 	}
 	defer stop()
+	stopControl, err := n.serveControl(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stopControl()
 	if err := (supervisor{}).ready(); err != nil {
 		return nil, err
 	}

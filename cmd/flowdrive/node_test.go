@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,6 +52,9 @@ func startNode(t *testing.T, address, name string, flags ...string) *program {
 	return p
 }
 
+// folder returns the data folder of a node.
+func (p *program) folder() string { return p.cmd.Args[slices.Index(p.cmd.Args, "--data")+1] }
+
 // awaitReady waits until the node is the active one.
 func (p *program) awaitReady(t *testing.T) {
 	t.Helper()
@@ -93,6 +97,16 @@ func TestNodesTakeOver(t *testing.T) {
 	one.awaitReady(t)
 	two := startNode(t, address, "two")
 	two.awaitReady(t)
+	for p, want := range map[*program]string{one: "The server is ready.\n", two: standsBy + "\n"} {
+		var out bytes.Buffer
+		if code := run(t.Context(), []string{"healthcheck", "--data", p.folder()}, nil, &out, &out); code != 0 || out.String() != want {
+			t.Errorf("healthcheck: exit code %d, %q; want %q", code, out.String(), want)
+		}
+	}
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"user", "list", "--data", two.folder()}, nil, &out, &out); code == 0 || !strings.Contains(out.String(), "active node") {
+		t.Errorf("a command at the folder of a node that stands by: exit code %d, %s", code, &out)
+	}
 
 	one.must(t, http.StatusCreated, "PUT", "/dav/Documents/admin/a.txt", "acknowledged")
 	large := strings.Repeat("content", 100<<10) // in rows of its own
