@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The packages: made, judged by lintian, rpmlint and systemd, installed in fresh roots, started
 # by a stand-in for systemd, used, upgraded from the version before with its data, and removed.
+# The version before is that of E2E_BEFORE, a commit or tag; without it, it is this program with
+# another number.
 #
 # shellcheck source=e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -76,6 +78,53 @@ judge_unit() {
 }
 judge_unit
 
+# ---- the version before
+
+before=$package
+before_rpm=${rpm[0]}
+if [[ -n ${E2E_BEFORE:-} ]]; then
+	mkdir "$work/sources"
+	succeeds "there is the version before, $E2E_BEFORE" bash -c "git -C '$root' archive '$E2E_BEFORE' | tar -x -C '$work/sources'"
+	succeeds "  and its packages are made" env VERSION=0.8.0 KINDS="deb rpm" DIST="$work/before" "$work/sources/.ci/packages.sh"
+	before=$work/before/flowdrive_0.8.0_$machine.deb
+	before_rpm=$(compgen -G "$work/before/flowdrive-0.8.0-1.*.rpm")
+fi
+
+# ---- another machine
+
+other_machine() {
+	local gcc=aarch64-linux-gnu-gcc program=$work/arm64/flowdrive-0.9.1-linux-arm64
+	if [[ $machine == arm64 ]]; then
+		return
+	fi
+	if ! command -v $gcc >/dev/null || ! command -v qemu-aarch64-static >/dev/null; then
+		skip "packages for arm64" "they need $gcc and qemu-aarch64-static (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)"
+		return
+	fi
+	succeeds "the packages for arm64 are made" env ARCHS=arm64 VERSION=0.9.1 DIST="$work/arm64" "$root/.ci/packages.sh"
+	expect "  for Debian, for RPM, a program and an image" 4 \
+		"$(find "$work/arm64" -name '*_arm64.deb' -o -name '*.aarch64.rpm' -o -name '*.oci.tar' -o -name '*-linux-arm64' | wc -l)"
+	expect_match "  the program runs on such a machine" '0\.9\.1' "$(qemu-aarch64-static "$program" version 2>&1 || true)"
+	local data=$work/data-arm64
+	port=$(free_port)
+	base=http://127.0.0.1:$port
+	FLOWDRIVE_ADMIN_PASSWORD=$admin_password qemu-aarch64-static "$program" serve --addr "127.0.0.1:$port" --data "$data" >>"$work/server.log" 2>&1 </dev/null &
+	server_pid=$!
+	eventually "  it starts" curl -sf --max-time 2 "$base/readyz"
+	put /dav/Workflow/Cases/new.json '{"route": "request", "title": "Leak"}'
+	expect "  a case starts" 201 "$status"
+	case_path=$(header Location)
+	case_path=${case_path#"$base"}
+	for action in confirm approve; do
+		put "${case_path%.json}/Actions/$action.json" '{"comment": "Yes."}'
+	done
+	request GET "$case_path"
+	expect "  and is approved" granted "$(json '.status | if type == "array" then .[0] else . end')"
+	stop
+	expect "  it ends in good order" 0 "$stopped"
+}
+other_machine
+
 # ---- a fresh root
 
 if ((EUID != 0)); then
@@ -101,7 +150,7 @@ asked() { tr '\n' ';' <"$fresh/asked" && rm "$fresh/asked"; }
 its_processes() { mount -t proc proc "$fresh/proc" || mount --bind /proc "$fresh/proc"; }
 its_processes
 began=$SECONDS
-succeeds "the package is installed" dpkg --root="$fresh" --force-depends -i "$package"
+succeeds "the package is installed" dpkg --root="$fresh" --force-depends -i "$before"
 expect "  a first installation starts nothing by itself" "--system daemon-reload;try-restart flowdrive.service;" "$(asked)"
 port=$(free_port)
 base=http://127.0.0.1:$port
@@ -190,7 +239,7 @@ fresh=$work/fresh-rpm
 its_processes
 by_rpm() { rpm --root "$fresh" --dbpath /var/lib/rpm "$@"; }
 began=$SECONDS
-succeeds "the package of RPM is installed" by_rpm --install --nodeps "${rpm[0]}"
+succeeds "the package of RPM is installed" by_rpm --install --nodeps "$before_rpm"
 expect "  a first installation starts nothing by itself" "--system daemon-reload;try-restart flowdrive.service;" "$(asked)"
 expect "  the files are as the package has them" "" "$(by_rpm --verify --nodeps flowdrive 2>&1 || true)"
 expect "  root's, and only root may write them" "root:root -rw-r--r--;root:root -rwxr-xr-x /usr/bin/flowdrive;root:root drwxr-xr-x;" "$(

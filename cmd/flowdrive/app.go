@@ -129,6 +129,9 @@ func (a *app) open(ctx context.Context) error {
 	if a.disk, err = newDisk(a.settings.data, a.log, registry); err != nil {
 		return err
 	}
+	if db, ok := a.db.(*postgres.DB); ok {
+		a.disk.database, a.disk.lacks = db.TryRoom, db.LacksRoom
+	}
 	if a.told == nil {
 		a.told = newServerWatch(a.log)
 	}
@@ -235,7 +238,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		Memory: a.settings.memory(), Limits: a.settings.limits(), Names: a.settings.names(),
 	}
 	if a.peers != nil {
-		cfg.LastAnswers = server.LastAnswers // clients ask another node at once
+		cfg.LastAnswers, cfg.Drain = server.LastAnswers, nodeDrain // clients ask another node at once, which waits for this one
 	}
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}

@@ -200,7 +200,7 @@ func (a *app) openContents(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if a.rows, err = contentrows.Open(ctx, to, guard, local); err != nil {
+		if a.rows, err = contentrows.Open(ctx, to, guard, local, shared.NoteFull); err != nil {
 			return err
 		}
 		home = a.rows

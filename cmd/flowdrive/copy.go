@@ -113,7 +113,7 @@ func (e *copyEnd) home(ctx context.Context, w transfer.Where) (home attach.Home,
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, remove())
 	}
-	rows, err := contentrows.Open(ctx, to, "", local)
+	rows, err := contentrows.Open(ctx, to, "", local, nil)
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, remove())
 	}

@@ -47,6 +47,12 @@ type disk struct {
 	broken  string // what the last probe has found, "" for nothing
 	reserve bool   // the file is there
 	told    *string
+
+	database func(ctx context.Context) error // tries whether the database of nodes has room; nil: it lies in the data folder
+	lacks    func() bool                     // the database may have no room
+	asked    time.Time                       // when database was called
+	known    bool                            // it has said whether there is room
+	without  bool                            // there was none then
 }
 
 // What is wrong with a disk, and what administrators are told of it.
@@ -54,8 +60,10 @@ const (
 	diskFull     = "The server's disk is full."
 	diskReadOnly = "The server's disk is read-only."
 	diskFails    = "The server's disk cannot be written."
+	databaseFull = "The disk of the server's database is full."
 	toldFull     = "it is full; what users want to store is refused until there is room, and cases and schedule entries go on only while the room that is kept for them lasts"
 	toldReadOnly = "it is read-only; nothing is stored until that is mended"
+	toldDatabase = "that of the database is full; what users want to store is refused until there is room, and cases and schedule entries go on only if they need none"
 	toldFails    = "it cannot be written, though it says that it can; nothing is stored until that is mended"
 )
 
@@ -78,12 +86,12 @@ func newDisk(data string, log zerolog.Logger, registry *prometheus.Registry) (*d
 
 // run looks at the disk until ctx ends.
 func (d *disk) run(ctx context.Context) error {
-	return regularly(ctx, diskInterval, func(context.Context) { d.look(time.Now()) })
+	return regularly(ctx, diskInterval, func(ctx context.Context) { d.look(ctx, time.Now()) })
 }
 
 // look finds out whether there is room, makes the reserve while there is, and removes it
-// when there is none.
-func (d *disk) look(now time.Time) {
+// when there is none. It asks as well whether the database of nodes has room.
+func (d *disk) look(ctx context.Context, now time.Time) {
 	var s syscall.Statfs_t
 	if err := d.statfs(d.data, &s); err != nil {
 		d.log.Warn().Err(err).Msg("disk: could not look how much room there is")
@@ -106,6 +114,8 @@ func (d *disk) look(now time.Time) {
 		d.note(diskFull, now)
 	case d.cannotWrite(now):
 		d.note(d.broken, now)
+	case d.databaseIsFull(ctx, now):
+		d.note(databaseFull, now)
 	default:
 		if was != nil {
 			d.wrong.Store(nil)
@@ -144,6 +154,26 @@ func (d *disk) cannotWrite(now time.Time) bool {
 	return d.broken != ""
 }
 
+// databaseIsFull reports whether the disk of a database that nodes share is full. It is asked at
+// the first look, for people may have been told before another node was the active one, and then
+// only after something could not be stored there: a database that nobody uses has nothing to do.
+func (d *disk) databaseIsFull(ctx context.Context, now time.Time) bool {
+	waits := now.Sub(d.asked) < probeEvery && (d.without || !d.known)
+	if d.database == nil || waits || d.known && !d.lacks() {
+		return d.without
+	}
+	d.asked = now
+	switch err := d.database(ctx); {
+	case err == nil:
+		d.known, d.without = true, false
+	case errs.Is(err, errs.Full):
+		d.known, d.without = true, true
+	default:
+		d.log.Warn().Err(err).Msg("disk: could not look whether the database has room")
+	}
+	return d.without
+}
+
 // tryWriting makes a file and removes it.
 func (d *disk) tryWriting() error {
 	name := filepath.Join(d.data, probeName)
@@ -160,9 +190,9 @@ func (d *disk) tryWriting() error {
 func (d *disk) tellOf() {
 	what := ""
 	if wrong := d.wrong.Load(); wrong != nil {
-		what = map[string]string{diskFull: toldFull, diskReadOnly: toldReadOnly, diskFails: toldFails}[*wrong]
+		what = map[string]string{diskFull: toldFull, databaseFull: toldDatabase, diskReadOnly: toldReadOnly, diskFails: toldFails}[*wrong]
 	}
-	if d.tell == nil || d.told != nil && *d.told == what {
+	if d.tell == nil || d.told != nil && *d.told == what || d.database != nil && !d.known {
 		return
 	}
 	d.told = &what
@@ -176,7 +206,11 @@ func (d *disk) note(wrong string, now time.Time) {
 		return
 	}
 	d.logged = now
-	d.log.Error().Uint64("free", d.free.Load()).Str("what", wrong).Msg("disk: what users want to store is refused until that is mended; things can be read")
+	event := d.log.Error().Str("what", wrong)
+	if wrong != databaseFull {
+		event = event.Uint64("free", d.free.Load())
+	}
+	event.Msg("disk: what users want to store is refused until that is mended; things can be read")
 }
 
 // makeReserve makes the reserve. It does no harm if that fails: there is less room for
@@ -199,11 +233,15 @@ func (d *disk) dropReserve() {
 	}
 }
 
+// isFull reports whether what is wrong with a disk is that it is full.
+func isFull(wrong string) bool { return wrong == diskFull || wrong == databaseFull }
+
 // ready says why the server is not ready, as server.Config.Ready does: each reason begins
-// with the part, as in the body of /readyz.
+// with the part, as in the body of /readyz. If the database of nodes has no room, a node is
+// ready: no other one would do better, and a balancer would let nobody delete anything.
 func (d *disk) ready(also func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if wrong := d.wrong.Load(); wrong != nil {
+		if wrong := d.wrong.Load(); wrong != nil && *wrong != databaseFull {
 			return errs.New(errs.Unavailable, "disk: %s", *wrong)
 		}
 		if err := also(ctx); err != nil {
@@ -218,12 +256,12 @@ func (d *disk) ready(also func(context.Context) error) func(context.Context) err
 func (d *disk) guard(drive http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := d.wrong.Load()
-		if wrong == nil || !stores(r.Method) && (*wrong == diskFull || !changes(r.Method)) {
+		if wrong == nil || !stores(r.Method) && (isFull(*wrong) || !changes(r.Method)) {
 			drive.ServeHTTP(w, r)
 			return
 		}
 		what := "delete something, or try again once there is room"
-		if *wrong != diskFull {
+		if !isFull(*wrong) {
 			what = "try again once an administrator has mended that; things can be read"
 		}
 		w.Header().Set("Retry-After", "10")

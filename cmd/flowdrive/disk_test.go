@@ -122,23 +122,23 @@ func TestDiskReminds(t *testing.T) {
 		}
 	}
 	for range 59 {
-		d.look(now)
+		d.look(t.Context(), now)
 		now = now.Add(time.Second)
 	}
 	lines(1, "within a minute")
-	d.look(now.Add(time.Minute))
+	d.look(t.Context(), now.Add(time.Minute))
 	lines(2, "after a minute")
 	state.Bavail = 500 // more than the least, and less than what the reserve needs
-	d.look(now.Add(time.Minute))
+	d.look(t.Context(), now.Add(time.Minute))
 	lines(2, "with little room")
 	state.Bavail = 9000
-	d.look(now.Add(time.Minute))
+	d.look(t.Context(), now.Add(time.Minute))
 	lines(3, "with room")
 	if d.wrong.Load() != nil {
 		t.Error("it is still full")
 	}
 	state.Flags = 1
-	d.look(now.Add(time.Minute))
+	d.look(t.Context(), now.Add(time.Minute))
 	lines(4, "read-only")
 	if err := d.ready(nil)(t.Context()); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("got %v", err)
@@ -181,7 +181,7 @@ func TestDiskThatLies(t *testing.T) {
 	} {
 		d.probe = func() error { return step.fault }
 		for range step.looks {
-			d.look(now)
+			d.look(t.Context(), now)
 			now = now.Add(time.Second)
 		}
 		if got := told[len(told)-1]; got != step.told {
@@ -205,7 +205,7 @@ func TestDiskThatLies(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 	d.probe = d.tryWriting
-	d.look(now.Add(time.Minute))
+	d.look(t.Context(), now.Add(time.Minute))
 	if left, err := filepath.Glob(filepath.Join(d.data, probeName)); err != nil || len(left) > 0 || d.wrong.Load() != nil {
 		t.Errorf("a real one: %v, %v is left", err, left)
 	}

@@ -125,7 +125,7 @@ func (a *app) isWell(ctx context.Context) error {
 		return err
 	}
 	for _, part := range a.parts(ctx) {
-		if part.Name == "sweeper" && part.Says != "" {
+		if (part.Name == "sweeper" || part.Name == "disk") && part.Says != "" {
 			return errors.New(part.Says)
 		}
 	}

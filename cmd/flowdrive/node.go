@@ -222,6 +222,9 @@ const (
 	answerWithin = 4 * time.Second
 	// lookAgain is how long a node waits until it looks again whether it can be active.
 	lookAgain = 2 * time.Second
+	// nodeDrain is how long requests in flight may go on when the active node stops: no other one
+	// is active meanwhile.
+	nodeDrain = 5 * time.Second
 	// tellAgain is after how long a node that still cannot be active logs why.
 	tellAgain = time.Hour
 )
@@ -230,6 +233,7 @@ const (
 const (
 	databaseAway = "The database does not answer."
 	contentsAway = "The store of contents does not answer." // no node can begin to keep contents in it
+	databaseRead = "The database takes no changes: it is a replica of another one, or was set to be read-only."
 	unreached    = "The active node cannot be reached."
 )
 
@@ -369,6 +373,12 @@ func (n *nodeServer) standBy(ctx context.Context) (*app, error) {
 		case isUnclaimed(err):
 			n.tellBack()
 			n.because(contentsAway, n.log.Warn().Err(err), "node: the store of contents does not answer; waiting for it")
+		case postgres.IsFull(err):
+			n.tellBack()
+			n.because(databaseFull, n.log.Error().Err(err), "node: the disk of the database is full; waiting for room")
+		case postgres.IsReadOnly(err):
+			n.tellBack()
+			n.because(databaseRead, n.log.Error().Err(err), "node: the database takes no changes; promote it, give the address of the one that does, or set default_transaction_read_only to off; waiting for it")
 		case errs.Is(err, errs.Unavailable):
 			n.tellAway(err)
 		default:

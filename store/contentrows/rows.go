@@ -64,13 +64,15 @@ type Rows struct {
 	pool  *pgxpool.Pool
 	guard string
 	local *attach.Folder
+	full  func()
 }
 
 // Open opens the contents in a database, and makes their tables if there are none. It fails
 // if the database does not answer. guard is a statement that ends each transaction that
 // writes, and fails if this node may not write any more; "" for none. In the
-// local folder wait contents that are on their way.
-func Open(ctx context.Context, to *pgconn.Config, guard string, local *attach.Folder) (*Rows, error) {
+// local folder wait contents that are on their way. full is called if the disk of the database is
+// found to be full; nil for nothing.
+func Open(ctx context.Context, to *pgconn.Config, guard string, local *attach.Folder, full func()) (*Rows, error) {
 	config, err := pgxpool.ParseConfig("")
 	if err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func Open(ctx context.Context, to *pgconn.Config, guard string, local *attach.Fo
 	if err != nil {
 		return nil, failure("open the contents", err)
 	}
-	r := &Rows{pool: pool, guard: guard, local: local}
+	r := &Rows{pool: pool, guard: guard, local: local, full: full}
 	if err := r.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, failure("open the contents", err)
@@ -176,13 +178,17 @@ func (s *spooled) Keep() error {
 func (r *Rows) write(op string, within time.Duration, do func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	return failure(op, pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+	err := failure(op, pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
 		if err := do(ctx, tx); err != nil || r.guard == "" {
 			return err
 		}
 		_, err := tx.Exec(ctx, r.guard)
 		return err
 	}))
+	if r.full != nil && errs.Is(err, errs.Full) {
+		r.full()
+	}
+	return err
 }
 
 // Remove removes a content. One that is not there is removed.

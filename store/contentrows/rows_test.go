@@ -72,7 +72,7 @@ func open(t *testing.T, to *pgconn.Config, guard, folder string) *contentrows.Ro
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := contentrows.Open(t.Context(), to, guard, local)
+	r, err := contentrows.Open(t.Context(), to, guard, local, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

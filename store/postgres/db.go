@@ -93,6 +93,7 @@ type DB struct {
 	lost     chan struct{} // closed: see cause
 	loseOnce sync.Once
 	cause    atomic.Pointer[error]
+	full     atomic.Bool // see LacksRoom
 }
 
 // ErrStandby says that another node is active.
@@ -135,7 +136,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		opts.dialed = &dialed{all: map[*impatient]bool{}}
 	}
 	db := &DB{opts: opts, lost: make(chan struct{})}
-	db.DB = relational.New(dialect(), relational.Beside{Idle: db.keep})
+	d := dialect()
+	d.Judge = db.judge
+	db.DB = relational.New(d, relational.Beside{Idle: db.keep})
 	if err := db.open(ctx, kept); err != nil {
 		if kept != nil && !errors.Is(err, ErrStandby) {
 			_ = kept.Close(ctx) // it is useless anyway

@@ -66,7 +66,7 @@ func judge(err error) relational.FaultKind {
 
 func isSuperseded(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Code == superseded || e.Code == "25006")
+	return ok && e.Code == superseded || IsReadOnly(err)
 }
 
 // failure translates an error that came up in op, as relational.Failure does.

@@ -155,7 +155,8 @@ func leaderIn(result *pgconn.Result) *Leader {
 }
 
 // say says that this node is there, with so many connections, looks whether it still is the
-// active one, and measures its clock, all in one transaction.
+// active one, and measures its clock, all in one transaction. If there is no room to say it, it
+// does the rest.
 func (t *tenure) say(ctx context.Context, o Options, pool int) error {
 	var batch pgconn.Batch
 	batch.ExecParams(sayTenure, nil, nil, nil, nil)
@@ -169,6 +170,10 @@ func (t *tenure) say(ctx context.Context, o Options, pool int) error {
 	}
 	before := t.now()
 	results, err := t.c.pg.ExecBatch(ctx, &batch).ReadAll()
+	if o.Node != "" && IsFull(err) {
+		o.Node = ""
+		return t.say(ctx, o, pool)
+	}
 	if err != nil {
 		return err
 	}
