@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"flowdrive/engine/change"
@@ -140,7 +139,8 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 
 // heldStates returns the states in which there are cases that by sees, and
 // that are not canceled, in order of name; open states of the route may be
-// missing. It costs what by sees of them down to the newest in each state, or for who sees everything what is open.
+// missing. For who sees everything it costs what is open. For others it looks at the newest
+// cases that they see, at lookedAt of them at most.
 func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *usedRoute) (held []string, err error) {
 	if by.Admin() || e.rights.Administers(by, &info.Route) {
 		err = e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -149,41 +149,69 @@ func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *use
 		})
 		return held, err
 	}
+	f, some := e.newestFilter(by, NewestQuery{
+		Route: info.Name, Lives: []machine.Life{machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Failed},
+	})
+	if !some {
+		return nil, nil
+	}
+	f.Facts = e.facts.now(e.Store, e.accounts.Table())
 	err = e.Store.View(ctx, func(r store.Reader) error {
-		all, err := allHeldStates(r, info)
-		for i := 0; i < len(all) && err == nil; i++ {
-			var sees bool
-			if sees, err = e.seesOneIn(r, by, info, all[i]); sees {
-				held = append(held, all[i])
-			}
+		open, err := allHeldStates(r, info)
+		if err != nil || len(open) == 0 {
+			return err
 		}
+		h := &heldWalk{base: e.base, r: r, by: by, open: open}
+		_, err = r.Cases().Newest(f, h.take)
+		held = h.held
 		return err
 	})
 	slices.Sort(held)
 	return held, err
 }
 
-// seesOneIn reports whether by sees a case of the route that is in the state, and not
-// canceled.
-func (e *Cases) seesOneIn(r store.Reader, by identity.Principal, info *usedRoute, state string) (sees bool, err error) {
-	f, some := e.newestFilter(by, NewestQuery{
-		Route: info.Name, Status: state,
-		Lives: []machine.Life{machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Failed},
-	})
-	if !some {
-		return false, nil
-	}
-	f.Look = math.MaxInt
-	_, err = r.Cases().Newest(f, func(found []store.CaseState) (bool, error) {
+// heldWalk finds the states in which there are cases that by sees.
+type heldWalk struct {
+	*base
+	r    store.Reader
+	by   identity.Principal
+	open []string // states of which that is not known
+	held []string
+	read int // how many cases were read
+}
+
+// take looks at the cases, and reports whether it is to end: all states are known, or too much
+// was read. Of each state it asks first whether by sees its newest cases: as a rule by does,
+// but not a deputy, who finds what is not lent as well.
+func (h *heldWalk) take(found []store.CaseState) (enough bool, err error) {
+	for len(found) > 0 && len(h.open) > 0 && h.read < lookedAtText {
+		var ids []int64
+		var later []store.CaseState
+		asked := map[string]int{}
 		for i := range found {
-			row, _, err := e.findCase(r, by, Ref{CaseID: found[i].ID})
-			if sees = row != nil; sees || err != nil {
-				return true, err
+			switch state := found[i].Status; {
+			case !slices.Contains(h.open, state):
+			case asked[state] < fewRows:
+				ids = append(ids, found[i].ID)
+				asked[state]++
+			default:
+				later = append(later, found[i])
 			}
 		}
-		return false, nil
-	})
-	return sees, err
+		seen, err := h.findCases(h.r, h.by, ids)
+		if err != nil {
+			return false, err
+		}
+		h.read += len(ids)
+		for i := range seen {
+			if at := slices.Index(h.open, seen[i].Status); at >= 0 {
+				h.open = slices.Delete(h.open, at, at+1)
+				h.held = append(h.held, seen[i].Status)
+			}
+		}
+		found = later
+	}
+	return len(h.open) == 0 || h.read >= lookedAtText, nil
 }
 
 func allHeldStates(r store.Reader, info *usedRoute) ([]string, error) {

@@ -132,3 +132,44 @@ func TestLargeBoard(t *testing.T) {
 		same(t, name, w.as(name).board("ask"), "open answered closed")
 	}
 }
+
+// TestBoardCost: what a board costs does not grow with its cases: the states that hold some
+// are looked for among those that are known already, and the cards are read together.
+func TestBoardCost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("desk", routeDesk)
+	sam, eve := w.as("sam"), w.as("eve")
+	cost := func(u user) (states, cards int64) {
+		t.Helper()
+		before := w.db.Stats().Statements
+		u.board("ask")
+		between := w.db.Stats().Statements
+		try(w.Cases.NewestCases(t.Context(), u.by(), engine.NewestQuery{Route: "ask", Status: "open", Limit: 30})).must(w, "the cards")
+		return between - before, w.db.Stats().Statements - between
+	}
+	start := func(n int) {
+		t.Helper()
+		for range n {
+			id := sam.startCase(`{"route": "ask"}`)
+			w.as("ann").mustPerform(id, "answer")
+			sam.mustPerform(id, "close")
+			sam.startCase(`{"route": "ask"}`)
+			eve.startCase(`{"route": "desk", "title": "Of another route"}`)
+		}
+	}
+	start(2)
+	cost(sam)
+	cost(eve)
+	states, cards := cost(sam)
+	others, _ := cost(eve)
+	start(28)
+	cost(sam)
+	cost(eve)
+	if more, all := cost(sam); more != states || all > cards+3 {
+		t.Errorf("with 30 cases a board is %d and %d statements, with 2 it is %d and %d", more, all, states, cards)
+	}
+	if more, _ := cost(eve); more != others {
+		t.Errorf("for who sees none of 60 cases it is %d statements, of 4 it is %d", more, others)
+	}
+}

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/change"
@@ -54,6 +56,24 @@ func (e *base) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.
 		return nil, nil, err
 	}
 	return row, given, nil
+}
+
+// findCases returns those of the cases that by sees, in the order of ids, without their
+// forms. However many they are, it reads them by one statement and who sees them by another.
+func (e *base) findCases(r store.Reader, by identity.Principal, ids []int64) ([]store.Case, error) {
+	rows, err := r.Cases().Tasks().WithMarkings(ids)
+	if err != nil {
+		return nil, err
+	}
+	if rows, err = e.rights.VisibleCases(r, by, rows); err != nil {
+		return nil, err
+	}
+	place := make(map[int64]int, len(ids))
+	for i, id := range ids {
+		place[id] = i
+	}
+	slices.SortFunc(rows, func(a, b store.Case) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	return rows, nil
 }
 
 // caseName returns the given name of a case, nil for none; known is what

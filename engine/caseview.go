@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -72,23 +73,32 @@ func (e *Cases) CaseViews(ctx context.Context, by identity.Principal, ids []int6
 	out := make([]*CaseView, 0, len(ids))
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, WorklistOffered, Filter{})
-		for _, id := range ids {
-			row, _, err := e.findCase(r, by, Ref{CaseID: id})
-			if err != nil {
-				return err
-			}
-			if row == nil {
-				continue
-			}
-			view, err := l.view(row)
-			if err != nil {
-				return err
-			}
-			out = append(out, view)
-		}
-		return nil
+		views, err := l.views(ids)
+		out = append(out, views...)
+		return err
 	})
 	return out, err
+}
+
+// views returns those of the cases that the reader of the list sees, in the order of ids.
+func (l *lister) views(ids []int64) (out []*CaseView, err error) {
+	for steps := (steps{}); len(ids) > 0; {
+		n := min(len(ids), steps.rows())
+		rows, err := l.findCases(l.r, l.by, ids[:n])
+		if err != nil {
+			return nil, err
+		}
+		ids = ids[n:]
+		for i := range rows {
+			view, err := l.view(&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, view)
+			steps.read += len(rows[i].Marking)
+		}
+	}
+	return out, nil
 }
 
 // view returns the case of a row as the reader of the list sees it.
@@ -119,6 +129,11 @@ type CaseDetail struct {
 	Log      []machine.LogEntry // oldest first
 	Messages []store.Message
 	Children []*CaseView // the newest that the reader sees, by id
+
+	// Deliveries are of what the case has asked for outside: first what has not ended, then
+	// the newest of the rest.
+	Deliveries     []*outbox.Journal
+	MoreDeliveries bool // there are others
 }
 
 // mostShownChildren is of how many children a page tells.
@@ -155,6 +170,9 @@ func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64,
 		if out.Messages, err = r.Cases().Messages().List(id); err != nil {
 			return err
 		}
+		if err := l.addDeliveries(out); err != nil {
+			return err
+		}
 		return l.addChildren(out)
 	})
 	return out, err
@@ -162,19 +180,18 @@ func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64,
 
 // addChildren adds the newest children that the reader sees.
 func (l *lister) addChildren(d *CaseDetail) error {
-	for i := len(d.Case.Children) - 1; i >= 0 && len(d.Children) < mostShownChildren; i-- {
-		row, _, err := l.findCase(l.r, l.by, Ref{CaseID: d.Case.Children[i].ID})
+	var ids []int64
+	for i := range d.Case.Children {
+		ids = append(ids, d.Case.Children[i].ID)
+	}
+	for len(ids) > 0 && len(d.Children) < mostShownChildren {
+		some := ids[max(0, len(ids)-(mostShownChildren-len(d.Children))):]
+		ids = ids[:len(ids)-len(some)]
+		seen, err := l.views(some)
 		if err != nil {
 			return err
 		}
-		if row == nil {
-			continue
-		}
-		child, err := l.view(row)
-		if err != nil {
-			return err
-		}
-		d.Children = append([]*CaseView{child}, d.Children...)
+		d.Children = append(seen, d.Children...)
 	}
 	return nil
 }

@@ -264,6 +264,13 @@ func TestOutboxOfACase(t *testing.T) {
 		}
 		shown("run.3-1").wants("state", `"running"`, "what", `"exec sort"`, "into", `"Answer"`, "result", "null", "next", "null", "count", "1", "attempts/0/ended", "null", "attempts/0/stdout", `"Stdout-3-1-1"`, "attempts/0/stderr", "null")
 		same(t, "what it has written so far", sam.content(id, "Stdout-3-1-1"), "begun\n")
+		page := func() *engine.CaseDetail {
+			t.Helper()
+			return try(w.Cases.CaseDetail(t.Context(), sam.by(), id, nil)).must(w, "its page")
+		}
+		if got := page(); len(got.Deliveries) != 1 || got.MoreDeliveries || got.Deliveries[0].State != outbox.StateRunning || got.Deliveries[0].Attempts[0].Stdout == nil {
+			t.Errorf("the page has the deliveries %+v", got.Deliveries)
+		}
 
 		await(time.Minute)
 		shown("run.3-1").wants("state", `"waiting"`, "result", `"sort ended with exit status 75"`, "attempts/0/kind", `"exit"`, "attempts/0/status", "75", "attempts/0/stderr", `"Stderr-3-1-1"`)
@@ -410,4 +417,39 @@ func TestCancelStopsCommands(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The page of a case has what failed, however much was done since: first what has not ended,
+// then the newest of the rest.
+func TestDeliveriesOfAPage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{answer: func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+			if len(d.Exec.Args) == 0 {
+				fails := time.NewTimer(time.Minute)
+				<-fails.C
+				return exits(3)(ctx, d)
+			}
+			return &outbox.Reply{MediaType: "application/json", Content: []byte("1")}, nil
+		}}
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("job", strings.Replace(routeJob(""), "actions:", `actions:
+  more: {in: [running], allowed: everyone, sideEffects: [`+strings.TrimSuffix(strings.Repeat(`{exec: {command: sort, args: [-n]}}, `, 11), ", ")+`]}`, 1))
+		sam := w.as("sam")
+		id := sam.startCase(`{"route": "job"}`)
+		await(time.Second)
+		sam.mustPerform(id, "more")
+		await(5 * time.Minute)
+		got := try(w.Cases.CaseDetail(t.Context(), sam.by(), id, nil)).must(w, "its page")
+		if len(got.Deliveries) != 10 || !got.MoreDeliveries || got.Deliveries[0].Name != "run.3-1" || got.Deliveries[0].State != outbox.StateFailed {
+			t.Fatalf("the page has %d deliveries, more %t, first %+v", len(got.Deliveries), got.MoreDeliveries, got.Deliveries[0])
+		}
+		for _, j := range got.Deliveries[1:] {
+			if j.Action != "more" || j.Open() {
+				t.Errorf("after it is %+v", j)
+			}
+		}
+	})
 }

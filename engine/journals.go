@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"flowdrive/engine/change"
@@ -30,6 +31,46 @@ func (e *Cases) Outbox(ctx context.Context, by identity.Principal, id int64) (ou
 		return err
 	})
 	return out, err
+}
+
+// shownDeliveries is of how many deliveries of a case its page tells, at most.
+const shownDeliveries = 10
+
+// addDeliveries adds what became of deliveries of the case: first of those that have not
+// ended, in the order in which they were asked for, then of the newest of the others.
+func (l *lister) addDeliveries(d *CaseDetail) error {
+	newest, err := l.r.Outbox().NewestJournals(d.Case.ID, shownDeliveries+1)
+	if err != nil {
+		return err
+	}
+	d.MoreDeliveries = len(newest) > shownDeliveries
+	open := func(j store.Journal) bool {
+		return slices.ContainsFunc(d.Case.Outbox, func(o machine.Outgoing) bool { return o.Seq == j.Seq && o.Step == j.Step })
+	}
+	var all []store.Journal
+	for i := range d.Case.Outbox[:min(len(d.Case.Outbox), shownDeliveries)] {
+		o := &d.Case.Outbox[i]
+		if at := slices.IndexFunc(newest, func(j store.Journal) bool { return j.Seq == o.Seq && j.Step == o.Step }); at >= 0 {
+			all = append(all, newest[at])
+			continue
+		}
+		j, err := store.OrNil(l.r.Outbox().Journal(d.Case.ID, o.Seq, o.Step))
+		if err != nil {
+			return err
+		}
+		if j != nil { // else it is older than those that are kept
+			all = append(all, *j)
+		}
+	}
+	all = append(all, slices.DeleteFunc(newest, open)...)
+	for i := range all[:min(len(all), shownDeliveries)] {
+		j, err := outbox.ReadJournal(all[i].Form)
+		if err != nil {
+			return err
+		}
+		d.Deliveries = append(d.Deliveries, j)
+	}
+	return nil
 }
 
 // Delivery returns what became of one delivery of a case, by its name. Errors:

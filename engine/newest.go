@@ -82,6 +82,7 @@ type newest struct {
 	facts *factsOfView
 	page  *NewestPage
 	best  []candidate
+	steps steps
 }
 
 // candidate is a case that has been found and not yet read.
@@ -110,19 +111,46 @@ func (n *newest) takeSome(found []store.CaseState) (full bool, err error) {
 			return false, err
 		}
 	}
+	var ids []int64
 	for i := range found {
 		id := found[i].ID
 		if title := titles[id]; n.text != "" && !strings.Contains(title, n.text) && !strings.Contains(strconv.FormatInt(id, 10), n.text) {
 			continue
 		}
-		if n.q.Best != 0 {
-			n.best = append(n.best, candidate{id, strings.HasPrefix(titles[id], n.text)})
-			full = len(n.best) == n.q.Limit
-		} else {
-			full, err = n.add(id)
+		if n.q.Best == 0 {
+			ids = append(ids, id)
+			continue
 		}
-		if full || err != nil {
-			return full, err
+		n.best = append(n.best, candidate{id, strings.HasPrefix(titles[id], n.text)})
+		if len(n.best) == n.q.Limit {
+			return true, nil
+		}
+	}
+	return n.addAll(ids)
+}
+
+// addAll adds those of the cases that belong to the page, in their order, and reports
+// whether it is full. It reads several at once, no more than the page has room for.
+func (n *newest) addAll(ids []int64) (full bool, err error) {
+	for len(ids) > 0 {
+		room := n.q.Limit + 1 - n.page.told
+		if n.q.Best != 0 {
+			room = n.q.Best - len(n.page.Cases)
+		}
+		if room <= 0 {
+			return true, nil
+		}
+		some := ids[:min(len(ids), max(room, fewRows), n.steps.rows())]
+		ids = ids[len(some):]
+		rows, err := n.findCases(n.r, n.by, some)
+		if err != nil {
+			return false, err
+		}
+		for i := range rows {
+			n.steps.read += len(rows[i].Marking)
+			if full, err := n.add(&rows[i]); full || err != nil {
+				return full, err
+			}
 		}
 	}
 	return false, nil
@@ -139,15 +167,12 @@ func (n *newest) addBest() error {
 		}
 		return 1
 	})
+	ids := make([]int64, len(n.best))
 	for i := range n.best {
-		if len(n.page.Cases) == n.q.Best {
-			return nil
-		}
-		if _, err := n.add(n.best[i].id); err != nil {
-			return err
-		}
+		ids[i] = n.best[i].id
 	}
-	return nil
+	_, err := n.addAll(ids)
+	return err
 }
 
 // newestFilter returns what the store is asked for; some is false if nothing can match.
@@ -169,13 +194,15 @@ func (e *Cases) newestFilter(by identity.Principal, q NewestQuery) (f store.Newe
 	return f, some
 }
 
-// add adds a case if the reader sees it and it passes the filters that the store does not
+// add adds a case that the reader sees if it passes the filters that the store does not
 // know. It reports whether the page is full.
-func (n *newest) add(id int64) (full bool, err error) {
+func (n *newest) add(row *store.Case) (full bool, err error) {
 	out, q := n.page, &n.q
-	row, _, err := n.findCase(n.r, n.by, Ref{CaseID: id})
-	if err != nil || row == nil || q.Context == access.Mine && !n.by.In(row.ContextID) {
-		return false, err
+	if q.Context == access.Mine && !n.by.In(row.ContextID) {
+		return false, nil
+	}
+	if q.Best != 0 && len(out.Cases) == q.Best {
+		return true, nil
 	}
 	v, err := n.view(row)
 	if err != nil {
@@ -188,7 +215,7 @@ func (n *newest) add(id int64) (full bool, err error) {
 		out.Next = out.last
 		return true, nil
 	}
-	out.told, out.last = out.told+1, id
+	out.told, out.last = out.told+1, row.ID
 	if q.Each != nil {
 		return false, q.Each(v)
 	}

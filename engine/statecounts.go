@@ -46,14 +46,14 @@ func (e *Cases) StateCounts(ctx context.Context, by identity.Principal, route st
 const CountedOpen = 999
 
 // OpenOfRoutes counts the cases of the routes that have started and have not ended, by the
-// id of the route: those that by sees. At most one more than CountedOpen are counted of each.
-func (e *Cases) OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (counts map[int64]int, err error) {
+// id of the route: those that by sees among the newest, at most CountedOpen of each.
+func (e *Cases) OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (counts map[int64]store.OpenCount, err error) {
 	whole := routes
 	if !by.Admin() {
 		whole = e.rights.Administered(by)
 	}
 	err = e.Store.View(ctx, func(r store.Reader) (err error) {
-		counts, err = r.Routes().CountOpen(routes, whole, by.Contexts(), CountedOpen+1)
+		counts, err = r.Routes().CountOpen(routes, whole, by.Contexts(), store.OpenBound{Most: CountedOpen, Look: countedNewest})
 		return err
 	})
 	return counts, err

@@ -11,7 +11,10 @@ import (
 // may bear the name of a type only if it has that type
 // (docs/contract/routes.md#submission-by-type), so that submitting by name and
 // by type mean the same.
-func actionTypes() []string { return []string{"approve", "deny", TypeCancel, typeRestart, "resolve"} }
+func actionTypes() []string { return []string{TypeApprove, "deny", TypeCancel, typeRestart, "resolve"} }
+
+// TypeApprove is the type of an action that agrees.
+const TypeApprove = "approve"
 
 // TypeCancel is the type of an action that takes a case back.
 const TypeCancel = "cancel"

@@ -54,7 +54,8 @@ type OutboxReader interface {
 	First(prefix string) (*OutboxRow, error)
 
 	Journal(caseID, seq, step int64) (*Journal, error)
-	Journals(caseID int64) ([]Journal, error) // in the order of creation
+	Journals(caseID int64) ([]Journal, error)                  // in the order of creation
+	NewestJournals(caseID int64, limit int) ([]Journal, error) // the newest first
 }
 
 // OutboxWriter writes the outbox.

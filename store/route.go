@@ -44,10 +44,22 @@ type RouteReader interface {
 	Briefs() ([]Route, error)
 
 	// CountOpen counts those of the cases of each of the routes that have started, have
-	// not ended and are seen by one of the parties, but no more than most of a route. Of
-	// the routes in whole it counts what nobody of these sees, too.
-	CountOpen(routes, whole []int64, parties []identity.ID, most int) (map[int64]int, error)
+	// not ended and are seen by one of the parties. Of the routes in whole it counts what
+	// nobody of these sees, too.
+	CountOpen(routes, whole []int64, parties []identity.ID, bound OpenBound) (map[int64]OpenCount, error)
 	MeaningReader
+}
+
+// OpenBound bounds what CountOpen does for each route.
+type OpenBound struct {
+	Most int // how many are counted
+	Look int // at how many of the newest it looks, more than Most
+}
+
+// OpenCount is how many open cases of a route were counted.
+type OpenCount struct {
+	Cases int
+	More  bool // there may be others
 }
 
 // RouteVersion is one stored version of a route.

@@ -34,6 +34,7 @@ type TaskReader interface {
 	// HasTasks reports whether one of the parties may have tasks in the case. Those that
 	// a party only watches do not count.
 	HasTasks(caseID int64, parties []identity.ID) (bool, error)
+	SeenAmong(ids []int64, parties []identity.ID) (seen []int64, err error) // those of the cases that one of the parties sees
 	// UpcomingTasks returns cases that are due and in which one of the parties
 	// may have tasks on the lists, the earliest first. If there are very many
 	// cases, it looks at the newest only.

@@ -49,6 +49,7 @@ type caseView struct {
 	Notes       []note
 	Failures    []failureNote
 	Forecast    *forecastView
+	Deliveries  *deliveriesView // nil: nothing was asked for outside
 	Form        *actionForm
 	Lost        *lostForm
 	Why         string // why there is no form
@@ -180,6 +181,9 @@ func drawCase(x *visit) error {
 	if err := x.foreseeCase(v, d); err != nil {
 		return err
 	}
+	if err := x.caseDrawing().deliveriesOf(v, d); err != nil {
+		return err
+	}
 	x.caseDrawing().xattrsOf(v, d)
 	x.caseDrawing().peopleOf(v, d)
 	x.caseDrawing().aboutOf(v, d)
@@ -190,11 +194,19 @@ func drawCase(x *visit) error {
 // startedText says how a case was started, in the words of its route.
 func startedText(r *route.Route) string {
 	if r.Init >= 0 && r.Init < len(r.Actions) {
-		if a := &r.Actions[r.Init]; a.Past != "" && a.Past != a.Title && a.Past != a.Name { // else nobody gave it a past form
-			return lowerFirst(a.Past) + " by"
+		if past := pastForm(&r.Actions[r.Init]); past != "" {
+			return past + " by"
 		}
 	}
 	return "started by"
+}
+
+// pastForm returns the past form of an action within a sentence, "" if its author gave it none.
+func pastForm(a *route.Action) string {
+	if a.Past == a.Title || a.Past == a.Name {
+		return ""
+	}
+	return lowerFirst(a.Past)
 }
 
 // caseDrawing draws the page of a case.

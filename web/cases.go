@@ -296,14 +296,8 @@ func (x *visit) caseRow(view *engine.CaseView) caseRow {
 	if row.Due.Icon == "" && len(c.Warnings) > 0 {
 		row.Due = dueView{Class: "warn", Icon: "warn", Text: template.HTML(plural(len(c.Warnings), "warning"))} //nolint:gosec // a number
 	}
-	if row.Due.Icon == "" && c.ChildrenCount > 0 && !c.Life.Ended() {
-		done := 0
-		for i := range c.Children {
-			if c.Children[i].Life.Ended() {
-				done++
-			}
-		}
-		row.Due.Sub = fmt.Sprintf("%d of %d done", done, c.ChildrenCount)
+	if row.Due.Icon == "" {
+		row.Due.Sub = howFar(view)
 	}
 	return row
 }

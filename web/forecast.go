@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"html/template"
 
 	"flowdrive/engine"
@@ -44,17 +45,47 @@ func (x *visit) foreseeCase(v *caseView, d *engine.CaseDetail) error {
 	return nil
 }
 
+// foreseenInstants is how many instants of an entry are foreseen.
+const foreseenInstants = 3
+
 // foreseeEntry returns what an entry does that has not ended.
 func (x *visit) foreseeEntry(e *engine.EntryView) *forecastView {
-	const steps = 3
 	if !e.Ended.IsZero() {
 		return nil
 	}
-	next := schedule.Preview(e.Entry, e.NextIteration, steps)
-	says := status.Entry{Zone: status.Zone{Location: x.Words.zone}, Entry: e.Entry, Next: next, Trouble: e.Trouble}
-	f := &forecastView{Outlook: says.Outlook()}
-	for _, at := range next {
-		f.Steps = append(f.Steps, foreseenStep{When: x.Words.Time(at, x.Words.Moment(at)), Text: "Starts a case of " + e.Route})
+	says := status.Entry{Zone: status.Zone{Location: x.Words.zone}, Entry: e.Entry, Next: schedule.Preview(e.Entry, e.NextIteration, foreseenInstants), Trouble: e.Trouble}
+	f := &forecastView{}
+	switch {
+	case e.Paused:
+		f.Outlook = "Nothing, until it is resumed."
+		return f
+	case e.Disabled:
+		f.Outlook = "Nothing, as long as its owner is disabled."
+		return f
+	case e.Trouble != "", len(says.Next) == 0:
+		f.Outlook = says.Outlook()
+		return f
 	}
+	text := "Starts a case of " + e.Route
+	for _, at := range says.Next {
+		f.Steps = append(f.Steps, foreseenStep{When: x.Words.Time(at, x.Words.Moment(at)), Text: text})
+	}
+	f.Outlook = outlookOfEntry(e.Entry, len(says.Next))
 	return f
+}
+
+// outlookOfEntry says how an entry goes on after the instants that a page lists.
+func outlookOfEntry(e *schedule.Entry, listed int) string {
+	left := e.IterationsRemaining - int64(listed)
+	switch {
+	case e.LastError != "":
+		return "They fail, too, unless the cause of the last failure is mended."
+	case len(e.CannotStart) > 0:
+		return "They fail as long as the entry lacks what the warning names."
+	case listed < foreseenInstants, e.Type == schedule.TypeSimple, left == 0:
+		return "Then it has fired for the last time."
+	case left > 0:
+		return fmt.Sprintf("And so on, %s more.", plural(int(left), "time"))
+	}
+	return "And so on."
 }

@@ -6,6 +6,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // RouteQueries are what the pages of routes read.
@@ -21,7 +22,7 @@ type RouteQueries interface {
 	// StateCounts counts the newest cases of a route that by sees, by state.
 	StateCounts(ctx context.Context, by identity.Principal, name string) (*engine.StateCounts, error)
 	// OpenOfRoutes counts the open cases of routes that by sees, by the id of the route.
-	OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (map[int64]int, error)
+	OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (map[int64]store.OpenCount, error)
 	// Report returns what became of the cases of a route that by sees.
 	Report(ctx context.Context, by identity.Principal, name string) (*engine.Report, error)
 	// RoutePicture returns the current version of a route, and its picture.
@@ -57,7 +58,7 @@ func (q queries) StateCounts(ctx context.Context, by identity.Principal, name st
 }
 
 // OpenOfRoutes implements RouteQueries.
-func (q queries) OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (map[int64]int, error) {
+func (q queries) OpenOfRoutes(ctx context.Context, by identity.Principal, routes []int64) (map[int64]store.OpenCount, error) {
 	return q.engine.Cases.OpenOfRoutes(ctx, by, routes)
 }
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
 	"flowdrive/route/diagram"
+	"flowdrive/store"
 )
 
 const routeFolder = "/dav/Workflow/Routes"
@@ -24,7 +24,7 @@ func routePages() []page {
 	return []page{
 		{pattern: "/routes", query: []string{"q", "context"}, draw: drawRoutes},
 		{pattern: "/routes/new", query: []string{"name", "from"}, draw: drawNewRoute, forms: map[string]form{"store": storeNewRoute}, fields: map[string]string{"store": "name source match migrate?"}},
-		{pattern: "/routes/{name}", query: []string{"do"}, draw: drawRoute, forms: map[string]form{"delete": deleteRoute, "scenario": storeScenario}, fields: map[string]string{"delete": "force? sure", "scenario": "text file"}},
+		routePage(),
 		{pattern: "/routes/{name}/edit", draw: drawEditRoute, forms: map[string]form{"store": storeRoute}, fields: map[string]string{"store": "source match migrate?"}},
 		{pattern: "/routes/{name}/board", query: []string{"q", "role", "do", "case", "changed"}, draw: drawBoard, forms: map[string]form{"move": moveCard}, fields: map[string]string{"move": "case from way to comment"}},
 		{pattern: "/routes/{name}/cases", draw: listOfRoute("/cases")},
@@ -104,14 +104,16 @@ func drawRoutes(x *visit) error {
 }
 
 // wordsOfOpen says how many cases of a route are open, "" for none.
-func wordsOfOpen(n int) string {
+func wordsOfOpen(n store.OpenCount) string {
 	switch {
-	case n == 0:
+	case n.More && n.Cases == 0:
+		return "Open cases" // there may be some: its list knows
+	case n.More:
+		return fmt.Sprintf("%d+ open cases", n.Cases)
+	case n.Cases == 0:
 		return ""
-	case n > engine.CountedOpen:
-		return fmt.Sprintf("%d+ open cases", engine.CountedOpen)
 	}
-	return plural(n, "open case")
+	return plural(n.Cases, "open case")
 }
 
 // firstSentence returns the first line of a text, up to its first full stop.
@@ -139,9 +141,10 @@ type routeView struct {
 	People      []aboutLine // roles, and teams that are allowed something: who that is
 	About       []aboutLine
 	Versions    []routeVersion
-	Start       string // address of the form that starts a case, "" if the reader may not
-	Page        string // address of this page
-	Edit        string // address of its editor, "" if the reader may not change it
+	Start       string  // address of the form that starts a case, "" if the reader may not
+	Drop        *asking // starts a case with a file; nil: the reader may not
+	Page        string  // address of this page
+	Edit        string  // address of its editor, "" if the reader may not change it
 	Ask         *asking
 	Scenario    *routeScenario // nil: there is none
 	Hooks       []routeHook
@@ -218,7 +221,7 @@ func drawRoute(x *visit) error {
 		}
 	}
 	if o.Access.MayStart {
-		v.Start = v.Page + "/start"
+		v.Start, v.Drop = v.Page+"/start", dropForm(x, stored.Name)
 	}
 	for i := range r.Xattrs {
 		v.Fields = append(v.Fields, aboutLine{Key: cmp.Or(r.Xattrs[i].Title, r.Xattrs[i].Key), Value: wordsOfXattr(&r.Xattrs[i])})

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"flowdrive/store"
 )
 
 func routePagesToTry() []pageToTry {
@@ -351,9 +353,11 @@ func TestRouteList(t *testing.T) {
 // TestWordsOfOpen: what is beyond the bound of the count is said to be more.
 func TestWordsOfOpen(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]string{0: "", 1: "1 open case", 999: "999 open cases", 1000: "999+ open cases"} {
+	for n, want := range map[store.OpenCount]string{
+		{}: "", {Cases: 1}: "1 open case", {Cases: 999}: "999 open cases", {Cases: 999, More: true}: "999+ open cases", {More: true}: "Open cases",
+	} {
 		if got := wordsOfOpen(n); got != want {
-			t.Errorf("%d: got %q, want %q", n, got, want)
+			t.Errorf("%+v: got %q, want %q", n, got, want)
 		}
 	}
 }

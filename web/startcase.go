@@ -27,7 +27,7 @@ type startView struct {
 func startPage() page {
 	g := page{pattern: "/routes/{name}/start", query: []string{"title", "x.*"}, draw: drawStart, forms: map[string]form{"start": startCase}, fields: map[string]string{"start": "title priority startAt x.* xattrDict.* " + rolePrefix + "*+ " + inputField + " " + inputNameField}}
 	g.post = func(x *visit) error {
-		return takeFile(x, g, fileTaker{attachRequest, "is not stored, and no case is started."})
+		return takeFile(x, g, fileTaker{request: attachRequest, lost: "is not stored, and no case is started."})
 	}
 	return g
 }

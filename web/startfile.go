@@ -49,6 +49,7 @@ func (x *visit) inputFile() *fileField {
 type fileTaker struct {
 	request func(name string) driveRequest // stores it
 	lost    string                         // what is said of it if it cannot be stored
+	made    func(a *driveAnswer) string    // what its field has then; nil: the last part of its Location
 }
 
 // takeFile takes a form with a file, which becomes an attachment first, or without one.
@@ -139,7 +140,11 @@ func (s *startForm) attach(part *multipart.Part) error {
 		s.failed.Detail = part.FileName() + " " + s.taker.lost + " " + s.failed.Detail
 		return nil
 	}
-	s.fields.Set(inputField, path.Base(a.header.Get("Location")))
+	made := path.Base(a.header.Get("Location"))
+	if s.taker.made != nil {
+		made = s.taker.made(a)
+	}
+	s.fields.Set(inputField, made)
 	s.fields.Set(inputNameField, part.FileName())
 	s.stored = true
 	return nil

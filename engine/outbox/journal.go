@@ -14,9 +14,9 @@ import (
 // The states of a delivery, as its journal has them. What has ended is in one of the
 // states machine.EndDelivered and its like.
 const (
-	stateWaiting = "waiting"
-	stateRunning = "running"
-	stateFailed  = "failed" // somebody may retry it
+	StateWaiting = "waiting"
+	StateRunning = "running"
+	StateFailed  = "failed" // it can be tried again by people
 )
 
 // MostAttemptsShown is how many attempts a journal has: the last ones.
@@ -55,7 +55,7 @@ type Attempt struct {
 // NewJournal begins the journal of a delivery that a step has asked for.
 func NewJournal(caseID int64, o *machine.Outgoing, what string) *Journal {
 	j := &Journal{
-		Name: o.Name(), Case: caseID, Action: o.Source, Step: string(o.Verb), What: what, State: stateWaiting,
+		Name: o.Name(), Case: caseID, Action: o.Source, Step: string(o.Verb), What: what, State: StateWaiting,
 		Created: instant(o.At), Attempts: []Attempt{},
 	}
 	if o.Into != "" {
@@ -78,10 +78,16 @@ func ReadJournal(form []byte) (*Journal, error) {
 func (j *Journal) Form() []byte { return document.Indent(document.Line(j)) }
 
 // Again says that somebody has retried the delivery.
-func (j *Journal) Again(now time.Time) { j.State, j.Next = stateWaiting, new(instant(now)) }
+func (j *Journal) Again(now time.Time) { j.State, j.Next = StateWaiting, new(instant(now)) }
+
+// Open reports whether the delivery has not ended: it waits, is under way, or has failed and
+// can be tried again.
+func (j *Journal) Open() bool {
+	return j.State == StateWaiting || j.State == StateRunning || j.State == StateFailed
+}
 
 // Failed says that the delivery is not tried again by itself.
-func (j *Journal) Failed() { j.State, j.Next = stateFailed, nil }
+func (j *Journal) Failed() { j.State, j.Next = StateFailed, nil }
 
 // End says how the delivery has ended. A failure is its result until then. An attempt
 // that is under way ends with it.
@@ -101,7 +107,7 @@ func (j *Journal) End(how string, now time.Time) {
 // Begin says that an attempt begins.
 func (j *Journal) Begin(now time.Time) {
 	j.Count++
-	j.State, j.Next = stateRunning, nil
+	j.State, j.Next = StateRunning, nil
 	j.Attempts = append(j.Attempts, Attempt{Number: j.Count, Started: instant(now)})
 	j.Attempts = j.Attempts[max(0, len(j.Attempts)-MostAttemptsShown):]
 }
@@ -127,7 +133,7 @@ func (j *Journal) Ended(now time.Time, failure error, again time.Time) {
 	}
 	j.Result = a.Result
 	if !again.IsZero() {
-		j.State, j.Next = stateWaiting, new(instant(again))
+		j.State, j.Next = StateWaiting, new(instant(again))
 	}
 }
 

@@ -374,13 +374,13 @@ func (c *Case) Outlook() string {
 	case machine.OutlookQueued:
 		return "It starts when its turn comes."
 	case machine.OutlookOutside:
-		return begin("it depends on an answer from outside what happens.")
+		return begin("what happens depends on an answer from outside.")
 	case machine.OutlookOthers:
-		return begin("it depends on other cases what happens.")
+		return begin("what happens depends on other cases.")
 	case machine.OutlookMore:
 		return "And so on: more happens than is foreseen here."
 	case machine.OutlookUnknown:
-		return begin("it cannot be foreseen what happens.")
+		return begin("what happens cannot be foreseen.")
 	case machine.OutlookWaits:
 	}
 	var who []string

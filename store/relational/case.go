@@ -112,8 +112,9 @@ const (
 	casesOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND archived IS NULL AND id > ?2 ORDER BY id LIMIT ?3`
 	casesOfParty = `SELECT case_id FROM case_access WHERE party_id = ?1 AND case_id > ?2 ORDER BY case_id LIMIT ?3`
 
-	selectAccess = `SELECT access FROM cases WHERE id = ?1`
-	caseExists   = `SELECT 1 FROM cases WHERE id = ?1`
+	selectAccess   = `SELECT access FROM cases WHERE id = ?1`
+	selectAccesses = `SELECT id, access FROM cases WHERE id IN (SELECT value FROM json_each(?1))`
+	caseExists     = `SELECT 1 FROM cases WHERE id = ?1`
 
 	countOpenCases = `SELECT coalesce(sum(n), 0) FROM open_cases WHERE starter_id = ?1`
 )
@@ -165,6 +166,20 @@ func (r caseReader) SeenBy(id int64, parties []identity.ID) (bool, error) {
 		return false, err
 	}
 	return slices.ContainsFunc(parties, func(p identity.ID) bool { return slices.Contains(access, p) }), nil
+}
+
+// SeenAmong returns those of the cases that are visible in the context of one of the parties.
+func (r taskReader) SeenAmong(ids []int64, parties []identity.ID) (seen []int64, err error) {
+	err = r.c.Each(selectAccesses, func(scan Scan) error {
+		var id int64
+		var access []identity.ID
+		err := scan(&id, list[identity.ID]{&access})
+		if slices.ContainsFunc(parties, func(p identity.ID) bool { return slices.Contains(access, p) }) {
+			seen = append(seen, id)
+		}
+		return err
+	}, array(ids))
+	return seen, Failure("read who sees cases", err)
 }
 
 // CountOpen returns how many cases of the starter are open.

@@ -17,6 +17,7 @@ var journalTable = table[store.Journal]{"deliveries", "journal of a delivery", f
 var (
 	selectJournal  = `SELECT ` + journalTable.list("") + ` FROM deliveries WHERE case_id = ?1 AND seq = ?2 AND step = ?3`
 	selectJournals = `SELECT ` + journalTable.list("") + ` FROM deliveries WHERE case_id = ?1 ORDER BY seq, step`
+	newestJournals = `SELECT ` + journalTable.list("") + ` FROM deliveries WHERE case_id = ?1 ORDER BY seq DESC, step DESC LIMIT ?2`
 )
 
 const (
@@ -38,6 +39,12 @@ func (r outboxReader) Journal(caseID, seq, step int64) (*store.Journal, error) {
 func (r outboxReader) Journals(caseID int64) (all []store.Journal, err error) {
 	err = journalTable.add(r.c, &all, selectJournals, caseID)
 	return all, Failure("read the journals of deliveries", err)
+}
+
+// NewestJournals returns what became of the newest deliveries of a case, the newest first.
+func (r outboxReader) NewestJournals(caseID int64, limit int) (all []store.Journal, err error) {
+	err = journalTable.add(r.c, &all, newestJournals, caseID, limit)
+	return all, Failure("read the newest journals of deliveries", err)
 }
 
 // PutJournal stores what became of a delivery. Of the journals of a case the oldest

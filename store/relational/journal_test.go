@@ -35,6 +35,10 @@ func TestJournals(t *testing.T) {
 		if diff := cmp.Diff([]store.Journal{*changed, *second, *other}, all); diff != "" || err != nil {
 			t.Errorf("journals (-want +got):\n%s%v", diff, err)
 		}
+		newest, err := r.Outbox().NewestJournals(c.ID, 2)
+		if diff := cmp.Diff([]store.Journal{*other, *second}, newest); diff != "" || err != nil {
+			t.Errorf("the newest journals (-want +got):\n%s%v", diff, err)
+		}
 		one, err := r.Outbox().Journal(c.ID, 3, 2)
 		if diff := cmp.Diff(changed, one); diff != "" || err != nil {
 			t.Errorf("journal (-want +got):\n%s%v", diff, err)

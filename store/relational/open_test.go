@@ -64,12 +64,18 @@ func wantOpen(t *testing.T, db *storetest.DB, what string, c *store.Case) {
 		for _, test := range []struct {
 			whole []int64
 			party identity.ID
-			most  int
-			want  int
-		}{{nil, c.StarterID, 9, started}, {nil, c.StarterID + 1000, 9, 0}, {[]int64{c.RouteID}, c.StarterID + 1000, 9, started}, {nil, c.StarterID, 0, 0}} {
-			counts, err := r.Routes().CountOpen([]int64{c.RouteID}, test.whole, []identity.ID{test.party}, test.most)
+			bound store.OpenBound
+			want  store.OpenCount
+		}{
+			{nil, c.StarterID, store.OpenBound{Most: 9, Look: 20}, store.OpenCount{Cases: started}},
+			{nil, c.StarterID + 1000, store.OpenBound{Most: 9, Look: 20}, store.OpenCount{}},
+			{nil, c.StarterID + 1000, store.OpenBound{}, store.OpenCount{More: started > 0}},
+			{[]int64{c.RouteID}, c.StarterID + 1000, store.OpenBound{Most: 9, Look: 20}, store.OpenCount{Cases: started}},
+			{nil, c.StarterID, store.OpenBound{Look: 1}, store.OpenCount{More: started > 0}},
+		} {
+			counts, err := r.Routes().CountOpen([]int64{c.RouteID}, test.whole, []identity.ID{test.party}, test.bound)
 			kind(t, what, err, "")
-			same(t, fmt.Sprintf("%s: open cases of the route by %+v", what, test), map[int64]int{c.RouteID: test.want}, counts)
+			same(t, fmt.Sprintf("%s: open cases of the route by %+v", what, test), map[int64]store.OpenCount{c.RouteID: test.want}, counts)
 		}
 		on, err := r.Cases().List(store.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
 		kind(t, what, err, "")

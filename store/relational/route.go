@@ -58,10 +58,11 @@ const (
 	openOfRoutes = `
 		SELECT value, (
 			SELECT count(*) FROM (
-				SELECT 1 FROM cases WHERE route_id = value AND open = 1 AND state <> 'queued' AND (
-					value IN (SELECT value FROM json_each(?2))
-					OR EXISTS (SELECT 1 FROM case_access WHERE case_id = cases.id AND party_id IN (SELECT value FROM json_each(?3))))
-				LIMIT ?4) AS counted)
+				SELECT 1 FROM (SELECT id FROM cases WHERE route_id = value AND open = 1 AND state <> 'queued' ORDER BY id DESC LIMIT ?5) AS newest
+				WHERE value IN (SELECT value FROM json_each(?2))
+					OR EXISTS (SELECT 1 FROM case_access WHERE case_id = newest.id AND party_id IN (SELECT value FROM json_each(?3)))
+				LIMIT ?4) AS counted), (
+			SELECT count(*) FROM (SELECT 1 FROM cases WHERE route_id = value AND open = 1 AND state <> 'queued' LIMIT ?6) AS there)
 		FROM json_each(?1)`
 
 	selectRouteStamp = `SELECT version FROM routes WHERE id = ?1`
@@ -167,17 +168,16 @@ func (t routeWriter) Delete(id int64) error {
 	return found(n, err, "route")
 }
 
-// CountOpen counts the cases of the routes that have started and have not ended, at most
-// so many of each: those that one of the parties sees, of the routes in whole all. It reads
-// what is open of these routes, in one statement.
-func (r routeReader) CountOpen(routes, whole []int64, parties []identity.ID, most int) (map[int64]int, error) {
-	counts := make(map[int64]int, len(routes))
+// CountOpen counts the cases of the routes that have started and have not ended, in one
+// statement: those that one of the parties sees, of the routes in whole all.
+func (r routeReader) CountOpen(routes, whole []int64, parties []identity.ID, bound store.OpenBound) (map[int64]store.OpenCount, error) {
+	counts := make(map[int64]store.OpenCount, len(routes))
 	err := r.c.Each(openOfRoutes, func(scan Scan) error {
 		var id int64
-		var n int
-		err := scan(&id, &n)
-		counts[id] = n
+		var seen, there int
+		err := scan(&id, &seen, &there)
+		counts[id] = store.OpenCount{Cases: min(seen, bound.Most), More: seen > bound.Most || there > bound.Look}
 		return err
-	}, array(routes), array(whole), array(parties), most)
+	}, array(routes), array(whole), array(parties), bound.Most+1, bound.Look, bound.Look+1)
 	return counts, Failure("count the open cases of routes", err)
 }

@@ -16,7 +16,7 @@ func Statements() map[string]string {
 		"advanceEntry": advanceEntry.query, "updateEntry": updateEntry.query, "deleteEntry": deleteEntry,
 		"selectOccurrences": selectOccurrences, "occurrencesBefore": occurrencesBefore, "insertOccurrence": insertOccurrence.query,
 		"selectCase": selectCase, "selectCases": selectCases, "selectSeenCases": selectSeenCases, "selectEntriesSeen": selectEntriesSeen, "allCases": allCases,
-		"casesOfRoute": casesOfRoute, "casesOfParty": casesOfParty, "selectAccess": selectAccess,
+		"casesOfRoute": casesOfRoute, "casesOfParty": casesOfParty, "selectAccess": selectAccess, "selectAccesses": selectAccesses, "openOfRoutes": openOfRoutes, "newestJournals": newestJournals,
 		"caseExists": caseExists, "countOpenCases": countOpenCases, "nextLane": nextLane, "selectQueued": selectQueued, "groupBusy": groupBusy,
 		"selectHolds": selectHolds, "insertHold": insertHold.query, "updateHold": updateHold.query, "deleteHold": deleteHold,
 		"insertCase": insertCase.query, "updateCase": updateCase.query, "advanceCase": advanceCase.query,

@@ -52,7 +52,8 @@
 	});
 	restore(document);
 
-	// A file that is dropped onto a form is taken as if it had been chosen.
+	// A file that is dropped onto a form is taken as if it had been chosen. A form that asks for
+	// nothing else is sent.
 	for (const input of document.querySelectorAll('label.drop input[type=file]:not([multiple])')) {
 		input.form.addEventListener('dragover', (e) => { if ([...e.dataTransfer.types].includes('Files')) e.preventDefault(); });
 		input.form.addEventListener('drop', (e) => {
@@ -62,6 +63,7 @@
 			one.items.add(e.dataTransfer.files[0]);
 			input.files = one.files;
 			say('Taken: ' + e.dataTransfer.files[0].name);
+			if ('atOnce' in input.form.dataset) input.form.requestSubmit();
 		});
 	}
 
@@ -342,7 +344,7 @@
 		} catch { /* the row says that it is gone */ }
 	};
 	// What a row says, without what only this drawing of it has.
-	const saysOf = (row) => row.outerHTML.replace(/value="[A-Z2-7]{26}"| data-changed="1"|<div class="note info changed">.*?<\/div>/g, '');
+	const saysOf = (row) => row.outerHTML.replace(/ aria-busy="true"|value="[A-Z2-7]{26}"| data-changed="1"|<div class="note info changed">.*?<\/div>/g, '');
 	const rowsOf = (r) => [...r.querySelectorAll('li.task[id], .routes > li[id], tr[id]')];
 	// A list keeps its rows where they are: those that have changed do so in place, those
 	// that are gone stay, dimmed, and new ones are counted above.
@@ -392,6 +394,22 @@
 		if (event.reset || !of) about.set(r.id, null);
 		else if (about.get(r.id)) about.get(r.id).add(of[1]);
 	};
+	// A region that is drawn again stays as it is if it says the same. What is folded out in it
+	// stays so, and the focus stays where it was.
+	const replace = (r, fresh) => {
+		const folds = (of) => [...of.querySelectorAll('details:not(.menu)')];
+		const open = new Set(folds(r).filter((d) => d.open).map((d) => (d.querySelector('summary') || d).textContent));
+		for (const d of folds(fresh)) if (open.has((d.querySelector('summary') || d).textContent)) d.open = true;
+		if (saysOf(r) === saysOf(fresh)) return;
+		const at = r.contains(document.activeElement) ? document.activeElement : null;
+		const same = at && [...fresh.querySelectorAll('a[href], button, summary, [tabindex]')].find((e) =>
+			e.tagName === at.tagName && e.textContent === at.textContent && e.getAttribute('href') === at.getAttribute('href') && e.getAttribute('aria-label') === at.getAttribute('aria-label'));
+		r.replaceWith(fresh);
+		if (!at) return;
+		if (same) { same.focus(); return; }
+		const heading = fresh.querySelector('h1, h2, h3');
+		if (heading) { heading.tabIndex = -1; heading.focus(); say(heading.textContent + ' has changed'); }
+	};
 	const refresh = async (r) => {
 		const at = new URL(location.href);
 		at.searchParams.set('part', r.id);
@@ -414,7 +432,7 @@
 			else {
 				const mark = r.querySelector('#live'), drawn = fresh.querySelector('#live');
 				if (mark && drawn) drawn.replaceWith(mark); // it says what this page hears
-				r.replaceWith(fresh);
+				replace(r, fresh);
 			}
 		} catch { /* the stream tells when the server is back */ } finally { r.removeAttribute('aria-busy'); }
 	};
