@@ -23,15 +23,16 @@ func NewSoundness(zones schedule.Zones) *Soundness { return &Soundness{zones: zo
 
 // Case returns what is wrong with a case, a text each: what its row and its stored
 // form say beside its marking, and, if it is active, what a second pass would do to
-// it (docs/contract/engine.md#wanted). r reads its route.
-func (s *Soundness) Case(r store.Reader, row *store.Case) []string {
+// it (docs/contract/engine.md#wanted). unjudged says what could not be judged, "" for
+// nothing. r reads its route.
+func (s *Soundness) Case(r store.Reader, row *store.Case) (faults []string, unjudged string) {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
-		return []string{fmt.Sprintf("its marking cannot be read: %v", err)}
+		return []string{fmt.Sprintf("its marking cannot be read: %v", err)}, ""
 	}
 	compiled, err := s.versions.get(r, c.RouteID, c.RouteVersion)
 	if err != nil {
-		return []string{fmt.Sprintf("its route cannot be read: %v", err)}
+		return []string{fmt.Sprintf("its route cannot be read: %v", err)}, ""
 	}
 	var wrong differences
 	wrong.compare("id", row.ID, c.ID)
@@ -57,13 +58,17 @@ func (s *Soundness) Case(r store.Reader, row *store.Case) []string {
 	}
 	if len(wrong) == 0 && c.Life == machine.Active {
 		if due := c.NextDue(); due.IsZero() || due.After(c.Modified) { // else work is left
-			again, needs, err := machine.Decide(machine.Input{Route: compiled, Case: c, Event: machine.Due{}, Now: c.Modified})
-			if err == nil && len(needs) == 0 && again.Case.Revision != c.Revision {
+			var spent uint64
+			again, needs, err := machine.Decide(machine.Input{Route: compiled, Case: c, Event: machine.Due{}, Now: c.Modified, Spent: &spent})
+			switch {
+			case spent >= machine.MaxCost:
+				unjudged = "whether it is at rest: its expressions cost as much as those of an event may, and those behind them fail"
+			case err == nil && len(needs) == 0 && again.Case.Revision != c.Revision:
 				wrong.add("it is not at rest: a second pass would change it")
 			}
 		}
 	}
-	return wrong
+	return wrong, unjudged
 }
 
 // Entry returns what is wrong with a schedule entry, a text each.

@@ -21,7 +21,11 @@ func unsound(db *storetest.DB) (wrong []string, err error) {
 		source := relational.NewSource(c)
 		sound := engine.NewSoundness(new(clock.Zones).Zone)
 		err := errors.Join(
-			source.Cases(func(c *store.Case) error { wrong = append(wrong, sound.Case(source.Reader(), c)...); return nil }),
+			source.Cases(func(c *store.Case) error {
+				faults, _ := sound.Case(source.Reader(), c)
+				wrong = append(wrong, faults...)
+				return nil
+			}),
 			source.Entries(func(e *store.Entry) error { wrong = append(wrong, sound.Entry(e)...); return nil }),
 		)
 		report, failed := audit.Verify(source.Reader().Audit(), nil)
@@ -74,5 +78,32 @@ func TestUnsoundCase(t *testing.T) {
 	}
 	if wrong, err := unsound(w.db); err != nil || len(wrong) != 0 {
 		t.Errorf("at the end: %q, %v", wrong, err)
+	}
+}
+
+// TestCostlyCaseIsNotJudged: of a case whose expressions cost as much as those of an event may it
+// is not said that it is not at rest.
+func TestCostlyCaseIsNotJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("costly", costlyRoute(50))
+	w.as("admin").mustPutRoute("dear", costlyRoute(5))
+	want := map[int64]bool{
+		w.as("sam").startCase(`{"route": "costly", "xattrDict": {"t": 1}}`): true,
+		w.as("sam").startCase(`{"route": "dear", "xattrDict": {"t": 1}}`):   false,
+	}
+	err := w.db.ViewConn(t.Context(), func(c *relational.Conn) error {
+		source := relational.NewSource(c)
+		sound := engine.NewSoundness(new(clock.Zones).Zone)
+		return source.Cases(func(c *store.Case) error {
+			faults, unjudged := sound.Case(source.Reader(), c)
+			if len(faults) > 0 || (unjudged != "") != want[c.ID] {
+				t.Errorf("case %d: %q, not judged: %q", c.ID, faults, unjudged)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -31,6 +31,8 @@ type Finding struct {
 	ID   string
 	Path string // on the drive, else below the data folder
 	Text string
+
+	Unjudged bool // nothing is known to be wrong: it could not be judged
 }
 
 // String returns the finding as one line. A path that is the id is told once.
@@ -120,7 +122,7 @@ func (c *Config) open(ctx context.Context) (*sqlite.Source, error) {
 }
 
 func damagedDatabase(err error) Finding {
-	return Finding{"database", databaseName, databaseName, "it is damaged: " + sqlite.Cause(err)}
+	return Finding{Kind: "database", ID: databaseName, Path: databaseName, Text: "it is damaged: " + sqlite.Cause(err)}
 }
 
 // checker checks one data folder.
@@ -149,7 +151,7 @@ func (k *checker) audit() error {
 	if err != nil || report.Broken == "" {
 		return err
 	}
-	return k.Report(Finding{"audit", "log", "/dav/Admin/Audit/", "it is not as it was written: " + report.Broken})
+	return k.Report(Finding{Kind: "audit", ID: "log", Path: "/dav/Admin/Audit/", Text: "it is not as it was written: " + report.Broken})
 }
 
 // structure checks the database as such.
@@ -159,7 +161,7 @@ func (k *checker) structure() error {
 		if f.What == sqlite.DamagedStructure {
 			kind, k.broken = "database", true
 		}
-		return k.Report(Finding{kind, databaseName, databaseName, f.What + ": " + oneLine(f.Row)})
+		return k.Report(Finding{Kind: kind, ID: databaseName, Path: databaseName, Text: f.What + ": " + oneLine(f.Row)})
 	})
 }
 
@@ -171,7 +173,7 @@ func (k *checker) inline() error {
 			if err != nil {
 				return err
 			}
-			return k.Report(Finding{i.Kind, fmt.Sprint(i.ID), path, fmt.Sprintf("its content has the SHA-256 %x, not %x", got, i.SHA256)})
+			return k.Report(Finding{Kind: i.Kind, ID: fmt.Sprint(i.ID), Path: path, Text: fmt.Sprintf("its content has the SHA-256 %x, not %x", got, i.SHA256)})
 		}
 		return k.ctx()
 	})
@@ -203,8 +205,14 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func (k *checker) cases() error {
 	sound := engine.NewSoundness(k.Zones)
 	return k.source.Cases(func(c *store.Case) error {
-		for _, text := range sound.Case(k.source.Reader(), c) {
-			if err := k.Report(Finding{"case", fmt.Sprint(c.ID), fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), oneLine(text)}); err != nil {
+		faults, unjudged := sound.Case(k.source.Reader(), c)
+		if unjudged != "" {
+			faults = append(faults, "not judged "+unjudged)
+		}
+		for i, text := range faults {
+			found := Finding{Kind: "case", ID: fmt.Sprint(c.ID), Path: fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), Text: oneLine(text)}
+			found.Unjudged = unjudged != "" && i == len(faults)-1
+			if err := k.Report(found); err != nil {
 				return err
 			}
 		}
@@ -218,7 +226,7 @@ func (k *checker) entries() error {
 	return k.source.Entries(func(e *store.Entry) error {
 		for _, text := range sound.Entry(e) {
 			id := e.UUID.String()
-			if err := k.Report(Finding{"entry", id, "/dav/Workflow/Schedule/" + id + ".json", oneLine(text)}); err != nil {
+			if err := k.Report(Finding{Kind: "entry", ID: id, Path: "/dav/Workflow/Schedule/" + id + ".json", Text: oneLine(text)}); err != nil {
 				return err
 			}
 		}
@@ -292,12 +300,12 @@ func (k *checker) reportContent(d store.Digest, text string) error {
 		if err != nil {
 			return err
 		}
-		if err := k.Report(Finding{"content", hex.EncodeToString(d[:]), path, text}); err != nil {
+		if err := k.Report(Finding{Kind: "content", ID: hex.EncodeToString(d[:]), Path: path, Text: text}); err != nil {
 			return err
 		}
 	}
 	if len(uses) == 0 {
-		return k.Report(Finding{"content", hex.EncodeToString(d[:]), k.Place.Name(d), text})
+		return k.Report(Finding{Kind: "content", ID: hex.EncodeToString(d[:]), Path: k.Place.Name(d), Text: text})
 	}
 	return nil
 }
@@ -308,7 +316,7 @@ func (k *checker) orphans(ctx context.Context) error {
 	var found []attach.Found
 	err := k.Place.Walk(ctx, func(f attach.Found) error {
 		if !f.Own {
-			return k.Report(Finding{"orphan", escape(path.Base(f.Name)), escape(f.Name), "it is not the file of a content, and stays: look what it is, and remove it by hand"})
+			return k.Report(Finding{Kind: "orphan", ID: escape(path.Base(f.Name)), Path: escape(f.Name), Text: "it is not the file of a content, and stays: look what it is, and remove it by hand"})
 		}
 		known, err := k.source.Knows(f.Sum)
 		if !known {
@@ -350,5 +358,5 @@ func (k *checker) orphan(f attach.Found) error {
 		}
 		text = "nothing referred to this file, and the database did not know it; it was removed"
 	}
-	return k.Report(Finding{"orphan", hex.EncodeToString(f.Sum[:]), f.Name, text})
+	return k.Report(Finding{Kind: "orphan", ID: hex.EncodeToString(f.Sum[:]), Path: f.Name, Text: text})
 }
