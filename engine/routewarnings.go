@@ -99,8 +99,13 @@ func (e *Routes) unknownNames(by identity.Principal, r *route.Route) (out []errs
 			switch party := d.ByName(identity.Name(p.Name)); {
 			case party.Kind == identity.User && !d.Active(party.ID):
 				warn(p, "the user %q is disabled: whatever is for them is for nobody", party.Name)
-			case party.Kind == identity.Team && perUserRole(r, p) && !access.SeesMembers(by, party):
-				warn(p, "each: per_user would name the members of the team %q, whom you may not know, so this fails: let one of them, or an administrator of the team, store the route", party.Name)
+			case party.Kind == identity.Team && !access.SeesMembers(by, party):
+				if perUserRole(r, p) {
+					warn(p, "each: per_user would name the members of the team %q, whom you may not know, so this fails: let one of them, or an administrator of the team, store the route", party.Name)
+				}
+				if neededRole(r, p) {
+					warn(p, "whether the team %q has as many users as an action needs of this role is not told, because you may not know its members: let one of them, or an administrator of the team, store the route", party.Name)
+				}
 			}
 		case p.Instead != "":
 			warn(p, "there is no user or team %q yet; did you mean %q?", p.Name, p.Instead)
@@ -140,6 +145,13 @@ func perUserRole(r *route.Route, p route.Party) bool {
 		}
 	}
 	return false
+}
+
+// neededRole reports whether a party is assigned to a role of which an action needs several.
+func neededRole(r *route.Route, p route.Party) bool {
+	return slices.ContainsFunc(r.Actions, func(a route.Action) bool {
+		return a.Need != nil && strings.HasPrefix(p.Pointer, "/roles/"+a.Need.Role+"/assign/")
+	})
 }
 
 // partyNames returns the names of all users and teams, which every user may know.
