@@ -14,6 +14,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -328,6 +329,9 @@ func New(cfg Config) *Engine {
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, ZoneOf: b.zoneOfParty, Kinds: notice.WishedKinds(),
 		CodeStrays: func(user identity.Name, off time.Duration) {
 			b.log.Warn().Str("user", string(user)).Stringer("off", off).Msg("second factor: the code that was refused is right for another time; set the clock of the user's device, or that of this machine if it happens to others too")
+		},
+		NameCleaned: func(user identity.Name, sent, stored string) {
+			b.log.Warn().Str("user", string(user)).Str("sent", strconv.QuoteToASCII(sent)).Str("stored", stored).Msg("the directory has sent a full name with characters that are not seen, or with the name of another user behind it; correct it there")
 		},
 	})
 	return assemble(b)

@@ -26,7 +26,8 @@ type Accounts struct {
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
 
-	codeStrays func(user identity.Name, off time.Duration)
+	codeStrays  func(user identity.Name, off time.Duration)
+	nameCleaned func(user identity.Name, sent, stored string)
 
 	due    func(time.Time)
 	zone   func(name string) bool
@@ -60,6 +61,8 @@ type Config struct {
 	// CodeStrays is called with by how much the code of a second factor is off that was
 	// refused, if the clock of the device or of this machine can be why.
 	CodeStrays func(user identity.Name, off time.Duration)
+	// NameCleaned is called if a directory has sent a full name that is not stored as it is.
+	NameCleaned func(user identity.Name, sent, stored string)
 	// Rouse is called once a change is durable: somebody's rights may be others.
 	Rouse func()
 	// Due is called with when a user is to be told that an app password ends.
@@ -125,7 +128,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, own: cfg.Own, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds, codeStrays: cfg.CodeStrays}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, own: cfg.Own, check: cfg.Check, rouse: cfg.Rouse, due: cfg.Due, zone: cfg.Zone, zoneOf: cfg.ZoneOf, kinds: cfg.Kinds, codeStrays: cfg.CodeStrays, nameCleaned: cfg.NameCleaned}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

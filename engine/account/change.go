@@ -61,7 +61,7 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 	if root.Is(document.Object) {
 		checkIdentity(root, &c.Party, c.Created)
 		if kind == identity.User {
-			readUser(root, t.directory, &c.Party, now, doc.Zone)
+			t.readUser(root, &c.Party, now, doc.Zone)
 			root.Get("revoke").Flag(&c.Revoke)
 			readOrigin(root.Get("origin"), t, &c.Party)
 			if v := root.Get("password"); v.Given() {
@@ -122,16 +122,16 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 	}
 }
 
-func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time, zone *time.Location) {
+func (t *Table) readUser(root document.Value, p *store.Party, now time.Time, zone *time.Location) {
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "revoke", "created", "modified")
-	readPlainText(root.Get("fullName"), &p.FullName, 200)
+	t.readFullName(root.Get("fullName"), p, true)
 	before := p.Email
 	if readEmail(root.Get("email"), &p.Email); p.Email != before {
 		forgetPending(&p.Pending)
 	}
 	root.Get("admin").Flag(&p.Admin)
 	root.Get("disabled").Flag(&p.Disabled)
-	readDeputy(root.Get("deputy"), d, p, now, zone)
+	readDeputy(root.Get("deputy"), t.directory, p, now, zone)
 	readFactor(root.Get("secondFactor"), p)
 }
 

@@ -62,10 +62,7 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 		if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || identity.Fold(v.Node.Text) != identity.Fold(string(old.Name))) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
 		}
-		readPlainText(root.Get("fullName"), &c.Party.FullName, 200)
-		if !old.Admin {
-			t.checkCalled(root.Get("fullName"), old, &c.Party)
-		}
+		t.readFullName(root.Get("fullName"), &c.Party, old.Admin)
 		readAddress(root, c, now, known.Address)
 		readDeputy(root.Get("deputy"), t.directory, &c.Party, now, known.Dates)
 		readWishes(root.Get("notify"), &c.Party.Quiet)

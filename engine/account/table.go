@@ -33,6 +33,7 @@ func NewTable(parties []store.Party, held map[store.SecretKind][]store.Secret) *
 	}
 	plain := make([]identity.Party, len(parties))
 	for i := range parties {
+		parties[i].FullName = seenName(parties[i].FullName) // it may have been stored before such names were refused
 		plain[i] = parties[i].Party
 		t.byID[parties[i].ID] = &parties[i]
 		if m := parties[i].Modified; m.After(t.modified) {

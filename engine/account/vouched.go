@@ -68,6 +68,9 @@ func (e *Accounts) LogInVouched(ctx context.Context, v Vouched) (identity.ID, er
 	if err != nil {
 		return 0, err
 	}
+	if c := made[0]; e.nameCleaned != nil && v.FullName != "" && v.FullName != c.Party.FullName && (c.Created || c.Party.FullName != c.Old.FullName) {
+		e.nameCleaned(c.Party.Name, v.FullName, c.Party.FullName)
+	}
 	for _, c := range made {
 		if c.Changed {
 			if err := e.tellCases(change.Committed(ctx), req, c); err != nil {
@@ -103,7 +106,7 @@ func (e *Accounts) vouchedUser(t *Table, v *Vouched, now time.Time) (*Change, er
 		c.Party = store.Party{Party: identity.Party{ID: identity.ID(e.maker.Store.NextID()), Name: identity.Name(v.Name), Kind: identity.User}, Origin: origin, Created: now}
 	}
 	if v.FullName != "" && len(v.FullName) <= 200 {
-		c.Party.FullName = plainLine(v.FullName)
+		c.Party.FullName = t.vouchedFullName(v.FullName, &c.Party)
 	}
 	if v.Email != "" && len(v.Email) <= 254 {
 		if email := plainLine(v.Email); email != c.Party.Email {
