@@ -164,7 +164,7 @@ func (a *app) open(ctx context.Context) error {
 			Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Files: a.settings.maxFiles, Started: a.settings.maxStarted, FromOne: a.settings.maxFromOne, Mails: a.settings.maxMails, Notices: a.settings.maxNotices, Quota: int64(a.settings.quota),
 			VersionsLast: versionsLast, Versions: int(a.settings.maxVersions),
 		},
-		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Nodes: a.nodes(), Filters: jqworker.New(workerCommand),
+		Observer: observer, OnDamage: func(sum [32]byte, what string) { observer.damaged.Inc(); a.told.damaged(sum, what) }, State: a.serverState(), Nodes: a.nodes(), Filters: jqworker.New(a.settings.filterShare(), workerCommand),
 		Player: a.player(), Outside: a.traces.outside(outside), Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)

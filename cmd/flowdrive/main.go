@@ -26,8 +26,8 @@ const (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == workerCommand {
-		os.Exit(jqworker.Serve(os.Stdin, os.Stdout))
+	if len(os.Args) == 3 && os.Args[1] == workerCommand {
+		os.Exit(jqworker.Serve(os.Args[2], os.Stdin, os.Stdout))
 	}
 	if len(os.Args) == 3 && os.Args[1] == storyCommand {
 		os.Exit(serveStory(os.Args[2], os.Stdin, os.Stdout))

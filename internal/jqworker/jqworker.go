@@ -14,6 +14,8 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
+	"runtime/debug"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -24,13 +26,39 @@ import (
 	"flowdrive/route/jq"
 )
 
-// What one filter may take.
+// What one filter may take beside memory.
 const (
 	processorTime = 1                // second
-	memory        = 256 << 20        // bytes
 	patience      = 10 * time.Second // for a machine that is busy with other things
-	atATime       = 2
 )
+
+// Share is how much memory filters may take together.
+type Share struct {
+	Each    uint64 // bytes of the process of a filter, LeastEach at least
+	AtATime int
+}
+
+// How much memory a filter may take. A process of the Go runtime takes memory by the arena of
+// so many bytes: it has the first one before it reads anything.
+const (
+	LeastEach = 64 << 20
+	MostEach  = 256 << 20
+	arena     = 64 << 20
+	// besideHeap is what a process takes beside its heap: stacks of threads, and what the
+	// runtime knows of the heap.
+	besideHeap = 16 << 20
+)
+
+// ShareOf returns the share of so many bytes: two filters at a time if each can have enough.
+func ShareOf(bytes uint64) Share {
+	if bytes < 2*LeastEach {
+		return Share{LeastEach, 1}
+	}
+	return Share{min(bytes/2, MostEach), 2}
+}
+
+// All returns how many bytes all filters take at most.
+func (s Share) All() uint64 { return s.Each * uint64(s.AtATime) }
 
 // job is what a process is sent, and result what it answers.
 type job struct {
@@ -47,14 +75,15 @@ type result struct {
 
 // Pool runs filters, a few at a time.
 type Pool struct {
-	arguments []string // with which this program becomes a worker
-	turns     turns
+	argument string // with which this program becomes a worker
+	share    Share
+	turns    turns
 }
 
-// New returns a pool of workers. The arguments are those with which the
-// running program calls Serve.
-func New(arguments ...string) *Pool {
-	return &Pool{arguments: arguments, turns: turns{free: atATime}}
+// New returns a pool of workers. The argument, and behind it a number of bytes, are those with
+// which the running program calls Serve.
+func New(share Share, argument string) *Pool {
+	return &Pool{argument: argument, share: share, turns: turns{free: share.AtATime}}
 }
 
 // Filter applies a filter for a user or team. Those that wait get their turn one after
@@ -75,7 +104,7 @@ func (p *Pool) Filter(ctx context.Context, owner identity.ID, f machine.Filter) 
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(limited, confine.Program)
-	cmd.Args = append([]string{"flowdrive"}, p.arguments...)
+	cmd.Args = []string{"flowdrive", p.argument, strconv.FormatUint(p.share.Each, 10)}
 	cmd.Env = []string{"GOMAXPROCS=1", "TZ=UTC"} // no secret of the server's is among them
 	cmd.Dir = "/"
 	cmd.Stdin = bytes.NewReader(text)
@@ -88,7 +117,7 @@ func (p *Pool) Filter(ctx context.Context, owner identity.ID, f machine.Filter) 
 	if err == nil {
 		return read(out.Bytes())
 	}
-	return ended(limited, err)
+	return p.ended(limited, err)
 }
 
 // read reads what a worker answered.
@@ -101,7 +130,7 @@ func read(text []byte) (machine.Filtered, error) {
 }
 
 // ended says why a worker ended without an answer.
-func ended(ctx context.Context, err error) (machine.Filtered, error) {
+func (p *Pool) ended(ctx context.Context, err error) (machine.Filtered, error) {
 	exit, ran := errors.AsType[*exec.ExitError](err)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // it will not be better later
 		return machine.Filtered{Fault: "filters cannot be run on this machine: " + confine.Program + " cannot be started"}, nil
@@ -115,7 +144,7 @@ func ended(ctx context.Context, err error) (machine.Filtered, error) {
 		case ok && status.Exited() && status.ExitStatus() == notLimited:
 			return machine.Filtered{Fault: "this system cannot limit what a process takes"}, nil
 		case ok && status.Exited():
-			return machine.Filtered{Fault: fmt.Sprintf("the filter needs more than the %d MiB of memory that it may use", memory>>20)}, nil
+			return machine.Filtered{Fault: fmt.Sprintf("the filter needs more than the %d MiB of memory that it may use", p.share.Each>>20)}, nil
 		}
 	}
 	return machine.Filtered{Fault: "the filter takes longer than the second that it may take"}, nil
@@ -131,10 +160,15 @@ const notLimited = 3
 
 // Serve is the worker process: it sets its limits, reads a job, and writes the
 // result. It returns the exit status of the process.
-func Serve(in io.Reader, out io.Writer) (status int) {
-	if err := confine.Self(confine.Limits{Processor: processorTime, Memory: memory, ReadOnly: true}); err != nil {
+func Serve(memory string, in io.Reader, out io.Writer) (status int) {
+	each, err := strconv.ParseUint(memory, 10, 63)
+	if err != nil || each < LeastEach {
 		return notLimited
 	}
+	if err := confine.Self(confine.Limits{Processor: processorTime, Memory: each - arena + besideHeap, ReadOnly: true}); err != nil {
+		return notLimited
+	}
+	debug.SetMemoryLimit(int64(each / 2))
 	var j job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
 		return notLimited

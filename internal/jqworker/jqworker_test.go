@@ -16,8 +16,8 @@ const workerArgument = "jq-worker-of-this-test"
 
 // TestMain makes this test binary the worker, too.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == workerArgument {
-		os.Exit(Serve(os.Stdin, os.Stdout))
+	if len(os.Args) == 3 && os.Args[1] == workerArgument {
+		os.Exit(Serve(os.Args[2], os.Stdin, os.Stdout))
 	}
 	os.Exit(m.Run())
 }
@@ -28,7 +28,7 @@ func filter(source, input string) machine.Filter {
 
 func TestFilter(t *testing.T) {
 	t.Parallel()
-	p := New(workerArgument)
+	p := New(ShareOf(0), workerArgument)
 	for _, test := range []struct{ filter, input, want string }{
 		{`{a: .x, n: $xattr.n, id: $case.id, html: "<&>"}`, `{"x": [1.0, "é\u2028"]}`, `{"a":[1.0,"é` + "\u2028" + `"],"html":"<&>","id":7,"n":1.50}`},
 		{`.a.b.c`, `{"a": 1}`, `fault: expected an object but got: number (1)`},
@@ -56,7 +56,7 @@ func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each takes a second")
 	}
-	p := New(workerArgument)
+	p := New(ShareOf(0), workerArgument)
 	for _, source := range []string{
 		`last(range(1e18))`,                                     // time
 		`[range(1e18)]`,                                         // memory, element by element
@@ -89,7 +89,7 @@ func TestBombs(t *testing.T) {
 // TestCanceled: who waits for a filter need not.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
-	p := New(workerArgument)
+	p := New(ShareOf(0), workerArgument)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -109,7 +109,7 @@ func TestCanceled(t *testing.T) {
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
 	for _, argument := range []string{"-test.run=^$", "-test.nonsense"} {
-		got, err := New(argument).Filter(t.Context(), 1, filter(".", "1"))
+		got, err := New(ShareOf(0), argument).Filter(t.Context(), 1, filter(".", "1"))
 		if got.Output != nil || err == nil && got.Fault == "" {
 			t.Errorf("%s: got %+v, %v", argument, got, err)
 		}
