@@ -138,7 +138,7 @@ func (f *openFile) Readdir(count int) ([]os.FileInfo, error) {
 		return nil, pathError("readdir", f.name, errs.New(errs.Method, "This is not a folder."))
 	}
 	if !f.listed {
-		members, err := f.x.members(f.x.r.Context(), dir)
+		members, err := f.x.shownIn(dir).all(f.x.r.Context())
 		if err != nil {
 			return nil, pathError("readdir", f.name, err)
 		}

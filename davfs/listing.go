@@ -31,6 +31,17 @@ func newListing() *template.Template {
 `))
 }
 
+// listingPage is what the page says.
+type listingPage struct {
+	Path, Parent string
+	Page         string // only for browsers: programs would read the link as a file
+	Members      iter.Seq[listed]
+	More         int // known once the members are told
+
+	most   int   // how many are told; 0: all
+	failed error // in the middle of the page
+}
+
 // listed is a line of the listing.
 type listed struct{ Href, Name, Size, Modified string }
 
@@ -40,18 +51,13 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
-	members, err := x.heldMembers(x.r.Context(), n)
+	rest, members, err := x.firstPart(x.r.Context(), n)
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Path, Parent string
-		Page         string // only for browsers: programs would read the link as a file
-		Members      iter.Seq[listed]
-		More         int
-	}{Path: x.at.String()}
+	page := listingPage{Path: x.at.String()}
 	if mediatype.Quality(x.r.Header["Accept"], "text/html", "text/*") > 0 {
-		page.More = max(0, len(members)-maxListed)
+		page.most = maxListed
 		if d.PageOf != nil {
 			page.Page = d.PageOf(x.at.String())
 		}
@@ -60,13 +66,7 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 		page.Path += "/"
 		page.Parent = dav.FolderHref(dav.Href(x.at.Segments[:depth-1]...))
 	}
-	page.Members = func(yield func(listed) bool) {
-		for _, m := range members[:len(members)-page.More] {
-			if !yield(listing(x.at, m)) {
-				return
-			}
-		}
-	}
+	page.Members = func(yield func(listed) bool) { page.failed = page.tell(x, members, rest, yield) }
 	header := w.Header()
 	header.Set("Content-Type", typeHTML)
 	header.Set("Cache-Control", "private, no-cache")
@@ -76,7 +76,32 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	if x.r.Method == http.MethodHead {
 		return nil
 	}
-	return d.listing.Execute(w, page)
+	if err := d.listing.Execute(w, &page); err != nil {
+		return err
+	}
+	return page.failed
+}
+
+// tell tells of the members, and of those behind them. Of each part nothing is held once it is
+// told of. What is more than the page shows is counted.
+func (p *listingPage) tell(x *request, members []*info, rest *shown, yield func(listed) bool) (err error) {
+	for told := 0; ; {
+		for _, m := range members {
+			if p.most > 0 && told == p.most {
+				p.More++
+				continue
+			}
+			if told++; !yield(listing(x.at, m)) {
+				return nil
+			}
+		}
+		if !rest.more {
+			return nil
+		}
+		if members, err = rest.next(x.r.Context()); err != nil {
+			return err
+		}
+	}
 }
 
 func listing(at address, m *info) listed {

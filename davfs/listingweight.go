@@ -12,6 +12,9 @@ import (
 const (
 	// listedWeight is held while the members of a folder are read.
 	listedWeight = 2 << 20
+	// partsWeight is held by a listing that is written while it is read: a part, and the one
+	// that is read behind it.
+	partsWeight = 2 * (2*partMembers*memberWeight + 2*partForms)
 	// streamWeight is held by a stream: a page, the largest resource, with which the page
 	// may have ended, and the copies that are made of both on their way.
 	streamWeight = 4 * pageBytes
@@ -49,14 +52,41 @@ func formsOf(page []engine.Resource) (bytes int64) {
 	return bytes
 }
 
-// heldMembers returns the members of a folder, which the request has room for.
-func (x *request) heldMembers(ctx context.Context, dir folder) ([]*info, error) {
+// firstPart describes the first members that a listing of the folder shows, which the request
+// has room for, and for the parts that follow.
+func (x *request) firstPart(ctx context.Context, dir folder) (*shown, []*info, error) {
 	if err := x.hold(ctx, listedWeight); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	members, err := x.members(ctx, dir)
+	s := x.shownIn(dir)
+	members, err := s.next(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	weight := weightOf(members)
+	if s.more {
+		weight = max(weight, partsWeight)
+	}
+	return s, members, x.hold(ctx, weight)
+}
+
+// heldMembers describes all members that a listing of the folder shows, which the request has
+// room for. It asks for the room of each part before it reads the next one.
+func (x *request) heldMembers(ctx context.Context, dir folder) ([]*info, error) {
+	s, all, err := x.firstPart(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return members, x.hold(ctx, weightOf(members))
+	for weight := weightOf(all); s.more; {
+		members, err := s.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+		weight += weightOf(members)
+		if err := x.hold(ctx, weight+listedWeight); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

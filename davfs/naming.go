@@ -110,20 +110,9 @@ func (s *scope) orSince(t time.Time) time.Time {
 	return t
 }
 
-// listAll describes the members of a collection that a mounted folder shows,
-// with one question to the engine however many there are.
-func listAll(ctx context.Context, c collection) ([]*info, error) {
-	var out []*info
-	err := eachOf(ctx, c.page, engine.Filter{OwnOnly: true}, func(r *engine.Resource) bool {
-		out = append(out, c.listed(r))
-		return false
-	})
-	return out, err
-}
-
 // eachOf tells of the resources that page returns, and holds none of their forms longer,
 // which may have a million bytes each. tell says if no more are wanted.
-func eachOf(ctx context.Context, page func(context.Context, engine.Filter) ([]engine.Resource, error), f engine.Filter, tell func(r *engine.Resource) (enough bool)) error {
+func eachOf(ctx context.Context, page pageOf, f engine.Filter, tell func(r *engine.Resource) (enough bool)) error {
 	told := false
 	f.Each = func(r *engine.Resource) (enough bool) {
 		told = true

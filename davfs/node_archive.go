@@ -130,8 +130,10 @@ func (n monthFolder) child(_ context.Context, name string) (node, error) {
 	return archivedFolder{caseFolder{n.scope, id}, n.month}, nil
 }
 
-func (n monthFolder) list(ctx context.Context) ([]*info, error) {
-	return casesFolder{n.scope}.members(ctx, engine.Filter{OwnOnly: true, Archived: true, Month: n.month})
+func (n monthFolder) list(ctx context.Context) ([]*info, error) { return allOf(ctx, n.parts()) }
+
+func (n monthFolder) parts() parts {
+	return casesFolder{n.scope}.selected(engine.Filter{OwnOnly: true, Archived: true, Month: n.month})
 }
 
 // archivedFile is Archive/<yyyy>/<mm>/<id>.json: the case. It differs from

@@ -85,24 +85,30 @@ func (n stateFolder) child(_ context.Context, name string) (node, error) {
 	return boardFile{n, id}, nil
 }
 
-func (n stateFolder) list(ctx context.Context) ([]*info, error) {
-	state, err := n.engine.Cases.BoardState(ctx, n.by, n.route, n.state)
-	if err != nil {
-		return nil, err
-	}
-	cases, err := n.engine.Cases.Cases(ctx, n.by, engine.Filter{Route: n.route, Status: state, OnBoard: true})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*info, len(cases))
-	for i := range cases {
-		brief, err := readBoardCase(&cases[i])
-		if err != nil {
-			return nil, err
+func (n stateFolder) list(ctx context.Context) ([]*info, error) { return allOf(ctx, n.parts()) }
+
+func (n stateFolder) parts() parts {
+	var read parts
+	return func(ctx context.Context) ([]*info, bool, error) {
+		if read == nil {
+			state, err := n.engine.Cases.BoardState(ctx, n.by, n.route, n.state)
+			if err != nil {
+				return nil, false, err
+			}
+			read = partsOf(n.casesPage, engine.Filter{Route: n.route, Status: state, OnBoard: true}, func(r *engine.Resource) ([]*info, int, error) {
+				brief, err := readBoardCase(r)
+				if err != nil {
+					return nil, 0, err
+				}
+				return []*info{formInfo(brief.name(), r)}, 0, nil
+			})
 		}
-		out[i] = formInfo(brief.name(), &cases[i])
+		return read(ctx)
 	}
-	return out, nil
+}
+
+func (n stateFolder) casesPage(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Cases.Cases(ctx, n.by, f)
 }
 
 // boardFile is Board/<state>/<id> <title>.json: the complete form of a case.

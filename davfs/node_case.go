@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"io"
 	"strconv"
 
@@ -41,47 +40,25 @@ func caseIdentity(stem string) (engine.Ref, bool) {
 	return engine.Ref{CaseID: id}, digits(stem)
 }
 
-func (n casesFolder) list(ctx context.Context) ([]*info, error) {
-	return n.members(ctx, engine.Filter{OwnOnly: true})
-}
+func (n casesFolder) list(ctx context.Context) ([]*info, error) { return allOf(ctx, n.parts()) }
 
-// mostXattrs is how many bytes of forms are held for the XATTRs of the cases of a listing;
-// those beyond are not told, as Resource.Unread of package dav has it.
+func (n casesFolder) parts() parts { return n.selected(engine.Filter{OwnOnly: true}) }
+
+// mostXattrs is how many bytes the forms of cases may have together of which a listing tells
+// the XATTRs; those beyond are not told, as Resource.Unread of package dav has it.
 const mostXattrs = 16 << 20
 
-// fewXattrs is how many of these bytes a listing may hold as part of listedWeight. One that
-// has more makes sure of room for all that it may hold, and begins again.
-const fewXattrs = listedWeight / 2
-
-// members describes a file and a folder for each case that the filter selects.
-func (n casesFolder) members(ctx context.Context, f engine.Filter) ([]*info, error) {
-	out, few, err := n.told(ctx, f, fewXattrs, true)
-	if err != nil || few {
-		return out, err
-	}
-	// Those who wait hold nothing: else none of them would get enough.
-	if err := errors.Join(n.hold(ctx, 0), n.hold(ctx, 2*mostXattrs)); err != nil {
-		return nil, err
-	}
-	out, _, err = n.told(ctx, f, mostXattrs, false)
-	return out, err
-}
-
-// told describes the cases, with the XATTRs of those whose forms have so many bytes
-// together, and reports whether these are all. If they are not, it goes on without XATTRs
-// unless it is to stop there.
-func (n casesFolder) told(ctx context.Context, f engine.Filter, most int, stop bool) (out []*info, all bool, err error) {
-	left := most
-	err = eachOf(ctx, n.page, f, func(r *engine.Resource) (enough bool) {
-		file, dir := n.listed(r), folderInfo(r.Name, r.Modified)
-		if left -= len(r.Form); left < 0 {
-			file.ofCase, file.unread, dir.unread = nil, true, true
+// selected describes a file and a folder for each case that the filter selects.
+func (n casesFolder) selected(f engine.Filter) parts {
+	left := mostXattrs
+	return partsOf(n.page, f, func(r *engine.Resource) ([]*info, int, error) {
+		file, dir, held := n.listed(r), folderInfo(r.Name, r.Modified), len(r.Form)
+		if left -= held; left < 0 {
+			file.ofCase, file.unread, dir.unread, held = nil, true, true, 0
 		}
 		dir.ofCase = file.ofCase
-		out = append(out, file, dir)
-		return stop && left < 0
+		return []*info{file, dir}, held, nil
 	})
-	return out, left >= 0, err
 }
 
 // caseOf returns the folder of a case that is there: child does not ask.

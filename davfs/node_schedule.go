@@ -35,6 +35,8 @@ func entryIdentity(stem string) (engine.Ref, bool) {
 
 func (n scheduleFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
+func (n scheduleFolder) parts() parts { return listedParts(n) }
+
 //nolint:unparam // sideFileFolder's method may fail
 func (n scheduleFolder) hasMeaning(_ context.Context, name string) (bool, error) {
 	_, identity := parseUUID(name)

@@ -130,14 +130,9 @@ func readTaskName(name string) (id int64, action string, ok bool) {
 	return id, action, ok && ext == ".json" && taskWord(action)
 }
 
-func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
-	var out []*info
-	err := eachOf(ctx, n.page, engine.Filter{}, func(r *engine.Resource) bool {
-		out = append(out, n.listed(r))
-		return false
-	})
-	return out, err
-}
+func (n worklistFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
+
+func (n worklistFolder) parts() parts { return listedParts(n) }
 
 // hasMeaning reports whether a name without the extension of a task means something:
 // nothing but a task does in a list that can be written, so that programs may save by a

@@ -222,46 +222,16 @@ func (o *overlay) check(c engine.Condition, v engine.Version) error {
 	return c(v)
 }
 
-// members describes what a listing of the folder shows to the caller: its
-// resources, without those that are hidden, and what the caller keeps beside
-// them.
-func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
-	members, err := dir.list(ctx)
-	_, isSideFile := dir.(sideFileNode)
-	if err != nil || isSideFile {
-		return members, err
-	}
-	if !scratchArea(x.at.Segments) && !x.at.attached() {
-		return x.withVersions(ctx, dir, members)
-	}
-	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
-	own, err := x.engine.Scratch.In(ctx, x.by, x.wall, here, rejected)
-	if err != nil {
-		return nil, err
-	}
-	folded := foldName(here)
-	hidden := x.overlays.hidden.in(x.by.ID, folded)
-	var echoes map[string]*echo
-	if _, tasks := dir.(worklistFolder); !tasks && !x.script && x.at.overlaid() { // a task that is done is done
-		echoes = x.overlays.echoes.in(x.by.ID, folded)
-	}
-	if len(own)+len(hidden)+len(echoes) > 0 {
-		members = withSideFiles(withEchoes(members, hidden, echoes), own, folded)
-	}
-	return x.withHistory(ctx, dir, members)
-}
-
-// withEchoes returns the members without hidden ones, with echoes in their
-// places, and with the echoes of what is not stored behind them.
-func withEchoes(members []*info, hidden map[string]struct{}, echoes map[string]*echo) []*info {
-	out := make([]*info, 0, len(members)+len(echoes))
+// withEchoes returns members without hidden ones, with echoes in their places.
+func (s *shown) withEchoes(members []*info) []*info {
+	out := make([]*info, 0, len(members))
 	for _, m := range members {
 		name := foldName(m.name)
-		if _, is := hidden[name]; is {
+		if _, is := s.hidden[name]; is {
 			continue
 		}
-		if e := echoes[name]; e != nil {
-			if delete(echoes, name); !e.kept {
+		if e := s.echoes[name]; e != nil {
+			if delete(s.echoes, name); !e.kept {
 				m = e.describe(m.name, m)
 			}
 			if foldName(e.about.name) != name { // the user's spelling of the same name
@@ -272,37 +242,49 @@ func withEchoes(members []*info, hidden map[string]struct{}, echoes map[string]*
 		}
 		out = append(out, m)
 	}
-	alone := make([]*info, 0, len(echoes))
-	for _, e := range echoes {
+	return out
+}
+
+// echoesAlone returns the echoes of what is not stored.
+func (s *shown) echoesAlone() []*info {
+	alone := make([]*info, 0, len(s.echoes))
+	for _, e := range s.echoes {
 		if e.performed {
 			continue // what is done is no longer on the list; its client finds it by its name
 		}
 		alone = append(alone, e.describe(e.about.name, nil))
 	}
 	slices.SortFunc(alone, byName)
-	return append(out, alone...)
+	return alone
+}
+
+// noteDrafts notes which drafts are of what is among the members.
+func (s *shown) noteDrafts(members []*info) {
+	if len(s.drafts) == 0 {
+		return
+	}
+	for _, m := range members {
+		name := foldName(m.name)
+		if _, is := s.drafts[name]; is {
+			s.drafts[name] = true
+		}
+	}
 }
 
 // withSideFiles adds what the caller keeps in the scratch area of a folder: side
 // files, drafts of what is not there, and Rejected/ while it holds something.
-func withSideFiles(members []*info, own []store.Scratch, folder string) []*info {
-	taken := map[string]bool{}
-	if slices.ContainsFunc(own, func(s store.Scratch) bool { return s.Kind == store.Draft }) {
-		for _, m := range members {
-			taken[foldName(m.name)] = true
-		}
-	}
+func (s *shown) withSideFiles(members []*info) []*info {
 	var rejected *info
-	for i := range own {
-		s := &own[i]
+	for i := range s.own {
+		own := &s.own[i]
 		switch {
-		case foldName(s.Place.Folder) != folder && rejected == nil:
-			rejected = folderInfo(rejectedName, s.Modified)
+		case foldName(own.Place.Folder) != s.folded && rejected == nil:
+			rejected = folderInfo(rejectedName, own.Modified)
 			members = append(members, rejected)
-		case foldName(s.Place.Folder) != folder:
-			rejected.modified = later(rejected.modified, s.Modified)
-		case s.Kind != store.Draft || !taken[foldName(s.Place.Name)]:
-			members = append(members, scratchInfo(s))
+		case foldName(own.Place.Folder) != s.folded:
+			rejected.modified = later(rejected.modified, own.Modified)
+		case own.Kind != store.Draft || !s.drafts[foldName(own.Place.Name)]:
+			members = append(members, scratchInfo(own))
 		}
 	}
 	return members

@@ -121,6 +121,7 @@ type propfind struct {
 	quota   *dav.Quota
 	top     *info
 	members map[string][]*info // of each folder, by its path from the top
+	rest    *shown             // what is told behind them; nil: nothing
 	cut     int                // how many members are not told of
 	locks   *lockBook          // nil: locks are not asked for
 
@@ -133,22 +134,20 @@ type propfind struct {
 func (f *propfind) fetch(n node, top *info, depth string) error {
 	ctx := f.r.Context()
 	f.top = top
-	if err := f.fetchMembers(ctx, n, depth); err != nil {
-		return err
-	}
 	f.xattrs = f.want.Asks(func(n xml.Name) bool { return n.Space == xattrSpace })
 	if f.want.Form != dav.NamedProps {
 		f.xattrs = f.xattrs || depth == "0" || !f.windows
+	}
+	if err := f.fetchMembers(ctx, n, depth); err != nil {
+		return err
 	}
 	f.dead = f.want.Dead()
 	if err := f.readProps(f.top); err != nil {
 		return err
 	}
 	for _, members := range f.members {
-		for _, m := range members {
-			if err := f.readProps(m); err != nil {
-				return err
-			}
+		if err := f.readPropsOf(members); err != nil {
+			return err
 		}
 	}
 	if f.want.DAV(dav.LockDiscovery) || f.want.DAV(dav.SupportedLock) || f.want.Form == dav.AllProps && depth == "0" {
@@ -156,7 +155,7 @@ func (f *propfind) fetch(n node, top *info, depth string) error {
 		if f.locks, err = f.locksOf(ctx, n); err != nil {
 			return err
 		}
-		if f.showsScratch() {
+		if f.rest != nil || f.showsScratch() {
 			if err := f.addScratchLocks(ctx, f.locks); err != nil {
 				return err
 			}
@@ -206,21 +205,59 @@ func (f *propfind) fetchMembers(ctx context.Context, n node, depth string) (err 
 		if !ok {
 			return nil
 		}
-		members, err := f.heldMembers(ctx, dir)
-		if f.windows {
-			f.cut = max(0, len(members)-membersToWindows)
-			members = newest(members)
+		rest, members, err := f.firstPart(ctx, dir)
+		if err != nil {
+			return err
+		}
+		switch {
+		case f.windows:
+			if members, err = f.forWindows(ctx, members, rest); err != nil {
+				return err
+			}
+		case rest.more:
+			f.rest = rest
 		}
 		f.members = map[string][]*info{"": members}
-		return err
 	}
 	return nil
+}
+
+// forWindows returns the newest of these members and of the rest: all that Windows is shown.
+func (f *propfind) forWindows(ctx context.Context, members []*info, rest *shown) ([]*info, error) {
+	n := len(members)
+	members = newest(members)
+	for rest.more {
+		part, err := rest.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := 0; i < len(part) && !f.xattrs; i++ {
+			part[i].ofCase = nil // which holds the form
+		}
+		n += len(part)
+		members = newest(append(members, part...))
+		if err := f.hold(ctx, partsWeight+weightOf(members)); err != nil {
+			return nil, err
+		}
+	}
+	f.cut = n - len(members)
+	return members, nil
 }
 
 // newest returns what Windows is shown of the members, the newest first.
 func newest(members []*info) []*info {
 	slices.SortStableFunc(members, func(a, b *info) int { return b.modified.Compare(a.modified) })
 	return members[:min(len(members), membersToWindows)]
+}
+
+// readPropsOf makes the properties of members ready.
+func (f *propfind) readPropsOf(members []*info) error {
+	for _, m := range members {
+		if err := f.readProps(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readProps makes the properties ready that a resource keeps as a text.
@@ -271,8 +308,10 @@ func (f *propfind) write(w io.Writer) error {
 	if f.locks != nil {
 		locks = f.locks.of(f.top, f.locks.above)
 	}
-	if f.add(base, f.top, locks) {
-		f.writeBelow(base, "", locks)
+	if f.add(base, f.top, locks) && f.writeBelow(base, "", locks) {
+		if err := f.writeRest(base, locks); err != nil {
+			return err // the head is sent: the connection is broken off
+		}
 	}
 	if f.cut > 0 {
 		f.out.MaxBytes += bytesOfNote
@@ -295,6 +334,25 @@ func (f *propfind) add(at []byte, m *info, locks []*store.Lock) bool {
 		r.ETag = f.tag
 	}
 	return f.out.Add(at, r)
+}
+
+// writeRest reads and writes the members behind the first part. Of each part nothing is held
+// once it is written.
+func (f *propfind) writeRest(base []byte, above []*store.Lock) error {
+	ctx := f.r.Context()
+	for f.rest != nil && f.rest.more {
+		members, err := f.rest.next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := f.readPropsOf(members); err != nil {
+			return err
+		}
+		if f.members[""] = members; !f.writeBelow(base, "", above) {
+			break
+		}
+	}
+	return nil
 }
 
 // writeBelow writes the members of a folder, each with what is below it, and
