@@ -37,8 +37,8 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	var missing []unstaffed
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
-			if can, lacks := e.lacksStaff(c, task); lacks {
-				missing = append(missing, unstaffed{task, can, countTold(e.directory(), c, task), e.disabledStaff(c, task)})
+			if can, lacks := (staffing{e}).lacksStaff(c, task); lacks {
+				missing = append(missing, unstaffed{task, can, countTold(e.directory(), c, task), staffing{e}.disabledStaff(c, task)})
 			}
 		}
 	}
@@ -94,17 +94,20 @@ func (u *unstaffed) text() string {
 	return text
 }
 
+// staffing says what of who can do a task is told.
+type staffing struct{ *decider }
+
 // lacksStaff returns how many users can do the task, and whether these are too few. How many
 // are in a team is not for every author to know: by a route that needs some number of them one
 // could find that out. So of a route whose author is not told it, one is enough.
-func (e *decider) lacksStaff(c *machine.Case, task machine.Unstaffed) (can int, lacks bool) {
+func (e staffing) lacksStaff(c *machine.Case, task machine.Unstaffed) (can int, lacks bool) {
 	can = e.staff(c, task)
 	return can, can < task.Need && (can == 0 || e.staffTold(c, task))
 }
 
 // staffTold reports whether who answers for the route of the case is told who is in the teams
 // that can do the task.
-func (e *decider) staffTold(c *machine.Case, task machine.Unstaffed) bool {
+func (e staffing) staffTold(c *machine.Case, task machine.Unstaffed) bool {
 	return !slices.ContainsFunc(staffParties(c, task), func(party string) bool {
 		p := e.directory().ByName(identity.Name(party))
 		return p != nil && p.Kind == identity.Team && !routeAuthors{e.base}.mayName(machine.MemberRight{Team: party, By: c.RouteID})
@@ -115,7 +118,7 @@ func (e *decider) staffTold(c *machine.Case, task machine.Unstaffed) bool {
 // and the teams that have such members, who are not named to all who see the case: the author
 // of its route must be told who is in the team. Those are not meant who are among everyone or
 // the administrators: there are others.
-func (e *decider) disabledStaff(c *machine.Case, task machine.Unstaffed) (out []string) {
+func (e staffing) disabledStaff(c *machine.Case, task machine.Unstaffed) (out []string) {
 	d, told := e.directory(), e.staffTold(c, task)
 	excludes := func(p *identity.Party) bool { return task.Excludes(string(p.Name)) }
 	for _, party := range staffParties(c, task) {
@@ -241,7 +244,7 @@ func unstaffedName(w machine.Warning) string {
 func (e *decider) stillUnstaffed(c *caseChange, name string) bool {
 	for _, task := range machine.StaffedTasks(c.after, c.route) {
 		if fmt.Sprintf("%s %d", task.Action, task.Number) == name {
-			_, lacks := e.lacksStaff(c.after, task)
+			_, lacks := staffing{e}.lacksStaff(c.after, task)
 			return c.after.Life != machine.Active || lacks
 		}
 	}
