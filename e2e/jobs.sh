@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What else people do with files, by every client: names of all kinds, large
 # files, large folders, a folder that is renamed or deleted, a file that is saved as it is, two
-# who edit at once, a server that dies under a save, a full quota. At its end it prints a table.
-# docs/reference/clients.md has it in words.
+# who edit at once, a server that dies under a save, a full quota. At its end it prints a table, and
+# compares it with that of docs/reference/clients.md.
 #
 # FLOWDRIVE_E2E_LARGE says how many MiB the large file has, FLOWDRIVE_E2E_MANY how many files
 # are deleted at once; five times as many are listed. For the table of the manual they
@@ -267,6 +267,7 @@ uploading() { [[ -n $(find "$data/contents" -type f -size +256k -newer "$work/be
 # ---- the rounds
 
 : >"$work/seen"
+: >"$work/table"
 printf 'small\n' >"$work/small"
 truncate -s "${large}M" "$work/large"
 printf 'the end' | dd of="$work/large" bs=1 seek=$((large * 1048576 - 7)) conv=notrunc status=none
@@ -363,6 +364,69 @@ for locks in 1 0; do
 		succeeds "  unmounts" umount "$m"
 	fi
 done
+
+# ---- the manual: its table says the same
+
+# The row of each client in the table "Work with files" of docs/reference/clients.md.
+# shellcheck disable=SC2016 # the backticks are those of the manual
+declare -A row_of=(
+	[curl]='curl, wget, cadaver' [wget]='curl, wget, cadaver' [cadaver]='curl, wget, cadaver' [lftp]=lftp [rclone]=rclone
+	[gio]='`gio`' [gvfs]='gvfs, as programs see it' [kio]='`kioclient5`, behind a program that logs in' [kio-fuse]=kio-fuse
+	[npm]='npm, Python' [python]='npm, Python' [perl]=Perl
+)
+for mode in off minimal writes full; do row_of[rclone-$mode]='rclone mount, all four modes'; done
+# shellcheck disable=SC2016 # likewise
+for locks in 0 1; do row_of[davfs2-locks-$locks]='davfs2, `use_locks 0` or `1`'; done
+
+# column_of JOB prints the column of a job; nothing if it has none.
+column_of() {
+	case $1 in
+	umlauts | blank | hash | percent | 'question mark') echo names ;;
+	'entry as it is' | 'task as it is') echo 'as it is' ;;
+	task) echo task ;;
+	'temporary file' | 'rename folder') echo rename ;;
+	'list '* | 'delete '*) echo many ;;
+	*' MiB') echo large ;;
+	'two at once') echo two ;;
+	'server dies') echo crash ;;
+	esac
+}
+
+# cell ROW COLUMN prints what the manual says there.
+cell() {
+	awk -F ' *[|] *' -v row="$1" -v column="$2" '
+		$2 == "client" && $3 == "names" { for (i = 3; i < NF; i++) if ($i == column) at = i }
+		at && $2 == row { print $at; exit }
+		at && !NF { exit }' "$root/docs/reference/clients.md"
+}
+
+# as_in_manual compares what became of the jobs with the manual: a job that a client cannot do
+# has no bare "yes" there, and what it can do has a "yes", perhaps with a note.
+as_in_manual() {
+	local name what went column failed said
+	for name in $(cut -f 1 "$work/table" | sort -u); do
+		declare -A did=() fails=()
+		while IFS=$'\t' read -r _ what went _; do
+			column=$(column_of "$what")
+			[[ -n $column ]] || continue
+			did[$column]=1
+			[[ $went == yes ]] || fails[$column]+="$what; "
+		done < <(grep -P "^\Q$name\E\t" "$work/table")
+		failed=
+		for column in "${!did[@]}"; do
+			said=$(cell "${row_of[$name]-}" "$column")
+			if [[ -z $said ]]; then
+				failed+="$column: there is no such cell; "
+			elif [[ -n ${fails[$column]-} && $said == yes ]]; then
+				failed+="$column: yes, but not ${fails[$column]}"
+			elif [[ -z ${fails[$column]-} && $said != yes* ]]; then
+				failed+="$column: $said, but all is done; "
+			fi
+		done
+		expect "$name: docs/reference/clients.md says the same" "" "$failed"
+	done
+}
+as_in_manual
 
 sort -s -k 1,1 -t $'\t' "$work/table" | awk -F '\t' '{print "# " $0}'
 sort -s -k 1,1 -t $'\t' "$work/seen" | awk -F '\t' '{print "# " $0}'
