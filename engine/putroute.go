@@ -140,7 +140,7 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 			return nil, err
 		}
 	}
-	c.warnings = e.warningsOf(req.By, c.compiled, c.warnings)
+	c.warnings = e.warningsOf(req.By, owner, c.compiled, c.warnings)
 	same := !c.created && owner == c.stored.ContextID && sameContent(c)
 	c.changed = !same || yaml != c.stored.YAML || !bytes.Equal(body, c.stored.Source)
 	if !c.changed {

@@ -88,7 +88,7 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, autho
 	stored.Name, stored.Modified = name, req.Now
 	stored.Version++
 	c.stored = *stored
-	c.warnings = e.warningsOf(e.directory().Principal(author), c.compiled, c.warnings)
+	c.warnings = e.warningsOf(e.directory().Principal(author), stored.ContextID, c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c, author))
 	stored.Brief = document.Form(access.BriefOf(c.compiled, author))
 	c.stored = *stored

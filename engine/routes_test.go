@@ -200,6 +200,37 @@ func TestRouteWarnings(t *testing.T) {
 	w.as("sam").caseForm(w.as("sam").startCase(`{"route": "w"}`)).wants("roles/helper", "[]")
 }
 
+// TestOwnersRouteWarned: a route that only its owner may start says so, and what to add.
+// One of a team, one that says who may start it, and a child of another say nothing.
+func TestOwnersRouteWarned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const says = "only sam may start cases"
+	for _, test := range []struct {
+		who, name, doc string
+		warned         bool
+	}{
+		{"sam", "mine", plainStates, true},
+		{"sam", "mine", "title: Again\n" + plainStates, true},
+		{"sam", "mine", "access: {read: [everyone]}\n" + plainStates, true},
+		{"sam", "mine", "access: {start: [sam]}\n" + plainStates, false},
+		{"sam", "all", "access: {start: [everyone]}\n" + plainStates, false},
+		{"sam", "none", "access: {start: []}\n" + plainStates, false},
+		{"ann", "teams", "context: core\n" + plainStates, false},
+		{"sam", "part", plainStates, true},
+		{"sam", "whole", "access: {start: [everyone]}\n" + strings.Replace(plainStates, "to: done", "to: done, child: {route: part}", 1), false},
+		{"sam", "part", "title: A part\n" + plainStates, false},
+	} {
+		out := w.as(test.who).mustPutRoute(test.name, test.doc)
+		if got := strings.Contains(w.form(out.Form).get("warnings"), says); got != test.warned {
+			t.Errorf("%s, %q: warned is %t; want %t\n%s", test.name, test.doc, got, test.warned, w.form(out.Form).get("warnings"))
+		}
+	}
+	// A new name does not make others able to start it.
+	out := try(w.Routes.RenameRoute(t.Context(), w.as("admin").request(nil), "all", "every")).must(w, "rename")
+	w.form(out.Form).wants("warnings", "[]")
+}
+
 // Writers of one route at once: each replaces what was there, none is lost,
 // and what is in memory agrees with what is stored.
 func TestConcurrentRoutes(t *testing.T) {

@@ -75,12 +75,28 @@ func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Ro
 	return others, nil
 }
 
-// warningsOf returns all warnings of a route, in the order of the document: those of
-// its document, and what only the server knows.
-func (e *Routes) warningsOf(by identity.Principal, r *route.Route, ofDocument []errs.Fault) []errs.Fault {
-	all := slices.Concat(ofDocument, e.unknownNames(by, r), e.reach.Warn(authorWho(by, r.Name), r.Reaches()))
+// warningsOf returns all warnings of a route of the owner, in the order of the document:
+// those of its document, and what only the server knows.
+func (e *Routes) warningsOf(by identity.Principal, owner identity.ID, r *route.Route, ofDocument []errs.Fault) []errs.Fault {
+	all := slices.Concat(ofDocument, e.ownersAlone(owner, r), e.unknownNames(by, r), e.reach.Warn(authorWho(by, r.Name), r.Reaches()))
 	slices.SortStableFunc(all, func(a, b errs.Fault) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 	return all
+}
+
+// ownersAlone warns of a route that does not say who may start it, and that belongs to a
+// single user: nobody else may. A child route is started by its parents, whoever its
+// owner is.
+func (e *Routes) ownersAlone(owner identity.ID, r *route.Route) []errs.Fault {
+	party := e.directory().ByID(owner)
+	if r.Access.Start != nil || party == nil || party.Kind != identity.User {
+		return nil
+	}
+	if slices.ContainsFunc(e.rights.Routes(), func(parent *access.Route) bool { return parent.StartsChildren(r.Name) }) {
+		return nil
+	}
+	return []errs.Fault{{Pointer: "/access/start", Code: errs.CodeRequired, Detail: fmt.Sprintf(
+		"is missing, so only %[1]s may start cases. To let others start them, add access: {start: [everyone]}, or the names of users and teams; "+
+			"if %[1]s alone is to, say access: {start: [%[1]s]}; if only other routes are to, access: {start: []}", party.Name)}}
 }
 
 // unknownNames warns of users, teams and routes that the route names and that do

@@ -72,6 +72,7 @@ const shownFaults = 50
 
 // emptyRoute is with what a new route begins if nothing else is chosen.
 const emptyRoute = `title: A new route
+access: {start: [everyone]}
 roles:
   deciders: {assign: [starter]}
 states:
@@ -247,15 +248,24 @@ func (x editorDrawing) checkOf(v *editorView, a *act, refused error, stored stri
 		return c, nil
 	}
 	var told struct {
-		Warnings  []fault    `json:"warnings"`
+		Warnings  []string   `json:"warnings"`
 		Migration *migration `json:"migration"`
 	}
 	if err := json.Unmarshal(dry.body.Bytes(), &told); err != nil {
 		return nil, errs.Wrap("read the answer to a dry run", err)
 	}
-	c.Doubts, c.Moves = told.Warnings, told.Migration
+	c.Doubts, c.Moves = doubts(told.Warnings), told.Migration
 	c.Picture = pictureOfText(v)
 	return c, nil
+}
+
+// doubts returns the warnings of the drive, which are lines of text, with their places.
+func doubts(warnings []string) (out []fault) {
+	for _, line := range warnings {
+		f := errs.ReadFault(line)
+		out = append(out, fault{Pointer: f.Pointer, Detail: f.Detail, Line: f.Line, Column: f.Column})
+	}
+	return out
 }
 
 // pictureOfText draws the route of a text that is valid; "" if it cannot.
@@ -334,7 +344,7 @@ func storedRoute(answers []*driveAnswer) notice {
 	said := notice{Text: "The route is stored."}
 	var told struct {
 		Migration *migration `json:"migration"`
-		Warnings  []fault    `json:"warnings"`
+		Warnings  []string   `json:"warnings"`
 	}
 	if body := answers[0].body.Bytes(); len(bytes.TrimSpace(body)) > 0 && json.Unmarshal(body, &told) == nil {
 		if told.Migration != nil && told.Migration.Failed > 0 {
@@ -343,7 +353,7 @@ func storedRoute(answers []*driveAnswer) notice {
 				said.Items = append(said.Items, noticeItem{Link: fmt.Sprintf("/cases/%d", f.Case), Name: fmt.Sprint(f.Case), Text: f.Detail})
 			}
 		} else if len(told.Warnings) > 0 {
-			said.Text += " " + plural(len(told.Warnings), "warning") + ": " + told.Warnings[0].Detail
+			said.Text += " " + plural(len(told.Warnings), "warning") + ": " + told.Warnings[0]
 		}
 	}
 	return said

@@ -102,6 +102,29 @@ func TestNewRoute(t *testing.T) {
 	}
 }
 
+// TestEditorWarnings: what is allowed in a route and probably not meant stands beside the
+// text with its place, and is said when it is stored.
+func TestEditorWarnings(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	b := g.browse(t, "ann")
+	doubtful := strings.Replace(emptyRoute, "access: {start: [everyone]}\n", "", 1) + "  never: {title: Never, role: deciders, to: done}\n"
+	check := b.post(t, "/routes/new?part=check", "do", "store", "show", "1", "name", "decide", "source", doubtful)
+	said := html.UnescapeString(check.body)
+	if check.status != 200 || !strings.Contains(said, "only ann may start cases") || !strings.Contains(said, `data-line="10"`) || !strings.Contains(said, `>/actions/never</span> is never enabled`) {
+		t.Errorf("the check: %d %s", check.status, said)
+	}
+	if got := b.post(t, "/routes/new", "do", "store", "key", "one", "name", "decide", "source", doubtful); got.status != 303 {
+		t.Fatalf("stored: %d %s", got.status, got.body)
+	}
+	if said := html.UnescapeString(b.get(t, "/routes/decide").body); !strings.Contains(said, "The route is stored. 2 warnings: /access/start: is missing, so only ann may start cases") {
+		t.Errorf("the notice: %s", said)
+	}
+	if page := b.get(t, "/routes/decide/edit"); page.status != 200 {
+		t.Errorf("the editor: %d %s", page.status, page.body)
+	}
+}
+
 // TestDeleteRoute: a route that is used is deleted only by who types its name.
 func TestDeleteRoute(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,10 @@
 package errs
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
 
 // Code classifies a fault (docs/contract/drive.md#errors).
 type Code string
@@ -40,6 +44,26 @@ func (f Fault) String() string {
 		return fmt.Sprintf("%d:%d %s: %s", f.Line, f.Column, at, f.Detail)
 	}
 	return at + ": " + f.Detail
+}
+
+// faultLine is what String writes of a fault.
+var faultLine = regexp.MustCompile(`(?s)^(?:(\d{1,9}):(\d{1,9}) )?(/.*?): (.*)$`)
+
+// ReadFault reads what String has written. A sentence without a pointer, which is about
+// the whole document, becomes the detail.
+func ReadFault(line string) Fault {
+	parts := faultLine.FindStringSubmatch(line)
+	if parts == nil {
+		return Fault{Detail: line}
+	}
+	number := func(digits string) int {
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			return 0 // it has no place
+		}
+		return n
+	}
+	return Fault{Pointer: parts[3], Detail: parts[4], Line: number(parts[1]), Column: number(parts[2])}
 }
 
 // InvalidDocument returns the error of a document with faults: kind Invalid,

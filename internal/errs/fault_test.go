@@ -27,3 +27,24 @@ func TestFaultForm(t *testing.T) {
 		}
 	}
 }
+
+// TestReadFault: what String writes is read again. A sentence about the whole document has
+// no place.
+func TestReadFault(t *testing.T) {
+	t.Parallel()
+	for _, f := range []errs.Fault{
+		{Pointer: "/states/open", Detail: "is a dead end: no action leads out of it", Line: 3, Column: 14},
+		{Pointer: "/access/start", Detail: "is missing"},
+		{Pointer: "/", Detail: "holds\ntwo lines"},
+		{Pointer: "/steps/0", Detail: ""},
+	} {
+		if got := errs.ReadFault(f.String()); got != f {
+			t.Errorf("%q: got %+v", f.String(), got)
+		}
+	}
+	for _, line := range []string{"", "The version of ann: it is replaced.", "3:14 nothing", "12345678901:1 /a: b"} {
+		if got := errs.ReadFault(line); got != (errs.Fault{Detail: line}) {
+			t.Errorf("%q: got %+v", line, got)
+		}
+	}
+}
