@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
@@ -11,6 +12,7 @@ import (
 	"flowdrive/engine/scratch"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/filename"
+	"flowdrive/store"
 )
 
 // A dropped file without the XATTRs that its route requires makes a draft case
@@ -33,35 +35,51 @@ func (p *putRequest) droppedBefore() int64 {
 	if p.dryRun {
 		return 0
 	}
-	return p.startedBy(p.request, p.target)
-}
-
-// startedBy returns the open case that a dropped file of a mounting client has started, 0
-// for none.
-func (d *drive) startedBy(x *request, n node) int64 {
-	file, isDrop := n.(dropFile)
-	if !isDrop || !x.mounted() {
-		return 0
-	}
-	a, err := file.load(x.r.Context())
-	if err == nil {
+	if a := p.startedBy(p.request, p.target); a != nil && a.Open {
 		return a.CaseID
-	}
-	if !errs.Is(err, errs.NotFound) {
-		d.Log.Warn().Err(err).Msg("drive: could not find which case a file has started before")
 	}
 	return 0
 }
 
+// startedBy returns what a mounting client has dropped under the name of a file, nil if its
+// case is neither open nor failed.
+func (d *drive) startedBy(x *request, n node) *store.Alias {
+	file, isDrop := n.(dropFile)
+	if !isDrop || !x.mounted() {
+		return nil
+	}
+	a, err := file.load(x.r.Context())
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		d.Log.Warn().Err(err).Msg("drive: could not find which case a file has started before")
+	}
+	return a
+}
+
 // noteGoesOn leaves a note about a dropped file that was deleted: a person who has dropped
 // the wrong file believes that its case ends with it.
-func (d *drive) noteGoesOn(x *request, started int64) {
-	if started == 0 {
+func (d *drive) noteGoesOn(x *request, started *store.Alias) {
+	if started == nil {
 		return
 	}
-	text := fmt.Sprintf("%s was deleted here on %s, but the case %d, which it has started, goes on.\n\n", x.at.String(), x.when(x.wall), started)
-	text += fmt.Sprintf("If it was the wrong file, delete Cases/%d.json, too: that cancels the case.\n\nThis note is deleted after a day.\n", started)
-	d.keepRefusal(x, scratch.Refusal{Name: fmt.Sprintf("Case %d goes on.txt", started), Reasons: text}, x.at)
+	id := started.CaseID
+	stays, wrong := "goes on", fmt.Sprintf("delete Cases/%d.json, too: that cancels the case", id)
+	if !started.Open {
+		stays, wrong = "stays failed", fmt.Sprintf("ask an administrator of the route to cancel case %d", id)
+	}
+	text := fmt.Sprintf("%s was deleted here on %s, but the case %d, which it has started, %s.\n\n", x.at.String(), x.when(x.wall), id, stays)
+	text += fmt.Sprintf("If it was the wrong file, %s.\n\nThis note is deleted after a day.\n", wrong)
+	d.keepRefusal(x, scratch.Refusal{Name: fmt.Sprintf("Case %d %s.txt", id, stays), Reasons: text}, x.at)
+}
+
+// noteRetried leaves a note about a file that was saved again after its case had failed:
+// nobody on a mount sees the answer.
+func (p *putRequest) noteRetried(o *engine.Outcome) {
+	if !o.Retried || !p.mounted() || p.dryRun {
+		return
+	}
+	text := fmt.Sprintf("%s was saved again on %s.\n\n- %s\n\n", p.at.String(), p.when(p.wall), strings.Join(o.Warnings, "\n- "))
+	text += fmt.Sprintf("Status/cases/%d.txt says where it is.\n\nThis note is deleted after a day.\n", o.CaseID)
+	p.keepRefusal(p.request, scratch.Refusal{Name: fmt.Sprintf("Case %d is tried again.txt", o.CaseID), Reasons: text}, p.at)
 }
 
 // noteAnother leaves a note about a file that was saved again where it was dropped: that has

@@ -405,6 +405,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.noteIdle(ctx)
 	p.noteDraft(out)
 	p.noteAnother(before, out)
+	p.noteRetried(out)
 	p.noteWaiting(out)
 	p.noteWarned(ctx, out)
 	p.endCanceled(ctx)

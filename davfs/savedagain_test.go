@@ -33,6 +33,25 @@ func TestDeletedDropGoesOn(t *testing.T) {
 	`)
 }
 
+// TestDropOfFailedCaseIsTriedAgain: who corrects a file whose case has failed finds a note
+// that says what has become of it, and no second case; a script has that in the answer.
+func TestDropOfFailedCaseIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Routes/load.yaml | {access: {start: [sam]}, states: {open: {type: start}, done: {type: complete}}, actions: {begin: {trigger: init}, finish: {trigger: auto, in: [open], to: done, onFire: [{set: {n: {cel: 'int(message["InputMessage"].n)'}}}]}}} | 201
+		davfs2 PUT Routes/load/rates.json | {"n": "x"} | 201
+		davfs2 LIST Routes/load/ | | 207 | (?s:.*rates.json.*)
+		curl PUT Routes/load/rates.json | {"n": "y"} | 200 | {"warnings":."Case 19 had failed. This file is its input now .*
+		davfs2 PUT Routes/load/rates.json | {"n": "8"} | 204
+		davfs2 GET Routes/load/Rejected/Case~~19~~is~~tried~~again.txt | | 200 | (?s:.*rates.json was saved again.*Case 19 had failed.*tried again with it.*Status/cases/19.txt.*)
+		curl GET Cases/19.json | | 200 | (?s:.*"state": "completed".*)
+		curl GET Cases/20.json | | 404
+		davfs2 PUT Routes/load/other.json | {"n": "x"} | 201
+		davfs2 DELETE Routes/load/other.json | | 204
+		davfs2 GET Routes/load/Rejected/Case~~20~~stays~~failed.txt | | 200 | (?s:.*other.json was deleted here.*the case 20,.*stays failed.*)
+	`)
+}
+
 // TestMoveOfEqualBytesLeavesNothing: a program that writes what is stored and renames it
 // leaves neither its temporary file nor a note about that.
 func TestMoveOfEqualBytesLeavesNothing(t *testing.T) {

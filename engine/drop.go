@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine/access"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
@@ -24,7 +25,7 @@ import (
 // docs/contract/labels-attachments.md#xattrs-of-a-dropped-file).
 type Drop struct {
 	Route    string
-	Name     string     // under which its author finds it while the case is open
+	Name     string     // under which its author finds it while the case is open or has failed
 	Xattrs   label.Dict // keys normalised; labels not substituted yet
 	Title    string     // "": the file's name without its extension
 	Priority *int       // nil: the route's
@@ -52,8 +53,8 @@ func (e *Drops) startable(by identity.Principal, name string) (*access.Route, er
 }
 
 // Drop starts a case of a route with the upload as its input message. Another
-// file under the same name starts another case, unless the first one is a draft: it
-// gets what is dropped then. Errors: errs.NotFound if by may
+// file under the same name starts another case, unless the first one is a draft or has
+// failed: it gets what is dropped then. Errors: errs.NotFound if by may
 // not see the route; errs.NotAllowed if by may not start its cases;
 // errs.ContextNotAvailable; errs.TooMany for too many open cases;
 // errs.TooLarge; errs.Full.
@@ -148,7 +149,7 @@ func stemOf(name string) string {
 // drop starts the case of a file whose content is stored.
 func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.Content) (*Outcome, error) {
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		again, err := e.draftOf(r, req, d)
+		again, err := e.earlierOf(r, req, d)
 		if err != nil {
 			return nil, err
 		}
@@ -197,11 +198,15 @@ func (e *Drops) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Out
 		Modified: c.after.Modified, CaseID: c.row.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: c.after.LogSeq,
 		Route: c.after.RouteName, Message: input.UUID, Warnings: c.warnings,
 	}
-	if open(c.after.Life) {
+	if keepsAlias(c.after) {
 		out.ETag = MessageETag(input)
 	}
 	return out, e.Finish(tx, req, out)
 }
+
+// keepsAlias reports whether the author of a dropped file finds it under its name: while its
+// case is open or has failed.
+func keepsAlias(c *machine.Case) bool { return open(c.Life) || c.Shown() == machine.Failed }
 
 // dropStart returns when the case of a dropped file is to be started.
 func (e *Drops) dropStart(req Request, d Drop) (time.Time, error) {

@@ -15,19 +15,22 @@ import (
 	"flowdrive/store"
 )
 
-// A file that is saved again under the name of one that has made a draft is the input of
-// that draft from then on (docs/contract/drive.md#draft-cases).
+// A file that is saved again under the name of one that has made a draft, or whose case has
+// failed, is the input of that case from then on (docs/contract/drive.md#draft-cases,
+// docs/contract/drive.md#a-file-whose-case-has-failed).
 
-// redrop is another drop of a file that has made a draft.
+// redrop is another drop of a file whose case takes it.
 type redrop struct {
-	drop  Drop
-	draft *loadedCase
-	old   *store.Message // its input so far
+	drop   Drop
+	of     *loadedCase
+	failed bool           // it has failed, and is tried again; else it is a draft
+	old    *store.Message // its input so far
 }
 
-// draftOf returns the draft that the caller has made by a file of that name; nil if
-// there is none, or it is none any more. Errors: those of a first drop of the caller.
-func (e *Drops) draftOf(r store.Reader, req Request, d Drop) (*redrop, error) {
+// earlierOf returns the case that the caller has started by a file of that name, if it is a
+// draft or has failed in a way that can be tried again; nil for none. Errors: those of a
+// first drop of the caller.
+func (e *Drops) earlierOf(r store.Reader, req Request, d Drop) (*redrop, error) {
 	info, err := e.startable(req.By, d.Route)
 	if err != nil {
 		return nil, err
@@ -37,23 +40,28 @@ func (e *Drops) draftOf(r store.Reader, req Request, d Drop) (*redrop, error) {
 		return nil, err
 	}
 	row, err := store.OrNil(r.Cases().Get(alias.CaseID))
-	if row == nil || err != nil || access.ShownState(row) != machine.StateDraft {
+	if row == nil || err != nil || notArchived(row) != nil {
+		return nil, err
+	}
+	state := access.ShownState(row)
+	failed := state == string(machine.Failed)
+	if !failed && state != machine.StateDraft {
 		return nil, err
 	}
 	h, err := e.decider.loadRow(r, req.By, row, nil)
-	if err != nil || !access.IsStarter(req.By, h.core) {
+	if err != nil || !access.IsStarter(req.By, h.core) || failed && h.core.Life != machine.Failed && !h.core.HasFailures() {
 		return nil, err
 	}
 	old, err := store.OrNil(r.Cases().Messages().GetByLabel(row.ID, store.LabelInput))
 	if old == nil || err != nil {
 		return nil, err
 	}
-	return &redrop{d, h, old}, judgeAlias(r, req, info.ID, d.Name)
+	return &redrop{d, h, failed, old}, judgeAlias(r, req, info.ID, d.Name)
 }
 
 // edit returns what the drop changes of the draft apart from its input.
 func (e *Drops) edit(req Request, again *redrop) (*edit, error) {
-	d, h := again.drop, again.draft
+	d, h := again.drop, again.of
 	ed := &edit{Edit: machine.Edit{Actor: e.rights.Actor(req.By, h.admin), Priority: d.Priority}}
 	if d.Title != "" {
 		ed.Title = &d.Title
@@ -80,16 +88,32 @@ func (e *Drops) edit(req Request, again *redrop) (*edit, error) {
 		context := int64(id)
 		ed.ContextID, ed.Context = &context, string(e.directory().ByID(id).Name)
 	}
+	if !again.failed {
+		return ed, nil
+	}
+	if err := e.cases.judgeEdit(req, h, ed); err != nil { // a case that was started once is not a draft
+		return nil, err
+	}
+	ed.life = machine.RetryAll{Actor: ed.Actor, Corrected: true}
+	if h.core.Life == machine.Failed {
+		ed.life = machine.Reopen{Actor: ed.Actor, Comment: "With another input"}
+	}
 	return ed, nil
 }
 
-// dropAgain gives a draft another input, and starts it if nothing is missing any more.
+// triedAgain says what has become of a file whose case had failed.
+func (again *redrop) triedAgain() string {
+	return fmt.Sprintf("Case %d had failed. This file is its input now in place of the one before, and it is tried again with it. To start another case, save the file under another name.", again.of.core.ID)
+}
+
+// dropAgain gives a case another input: a draft starts if nothing is missing any more, and
+// what has failed is tried again.
 func (e *Drops) dropAgain(r store.Reader, req Request, again *redrop, input *contents.Content) (change.Apply[*Outcome], error) {
 	ed, err := e.edit(req, again)
 	if err != nil {
 		return nil, err
 	}
-	h, old := again.draft, again.old
+	h, old := again.of, again.old
 	m := input.Message(h.core.ID, mustGUID(h.core.GUID), store.LabelInput)
 	m.Created, m.Modified, m.AuthorID = old.Created, req.Now, req.By.ID
 	m.Version, m.UUID = old.Version+1, old.UUID
@@ -125,7 +149,10 @@ func (e *Drops) dropAgain(r store.Reader, req Request, again *redrop, input *con
 			Modified: c.after.Modified, CaseID: h.core.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: c.after.LogSeq,
 			Route: c.after.RouteName, Message: m.UUID,
 		}
-		if open(c.after.Life) {
+		if again.failed {
+			out.Retried, out.Warnings = true, []string{again.triedAgain()}
+		}
+		if keepsAlias(c.after) {
 			out.ETag = MessageETag(m)
 		}
 		return out, e.Finish(tx, req, out)
@@ -134,7 +161,7 @@ func (e *Drops) dropAgain(r store.Reader, req Request, again *redrop, input *con
 
 // judgeDrop returns how much room a drop may take, before its body is read.
 func (e *Drops) judgeDrop(r store.Reader, req Request, d Drop, size int64) (room int64, err error) {
-	again, err := e.draftOf(r, req, d)
+	again, err := e.earlierOf(r, req, d)
 	if err != nil {
 		return 0, err
 	}

@@ -126,6 +126,7 @@ type Outcome struct {
 	Message store.UUID // the input message
 	Draft   []byte     // the task that asks for what is missing, if the case is a draft; else nil
 	Lacks   []string   // of a hook: the XATTRs that the draft lacks
+	Retried bool       // its case had failed, and is tried again with it
 }
 
 // Ref names a schedule entry or case as a path does: by its identity, or by

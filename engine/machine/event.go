@@ -72,7 +72,8 @@ type (
 
 	// RetryAll has everything tried again that has failed in the case.
 	RetryAll struct {
-		Actor Actor
+		Actor     Actor
+		Corrected bool // the starter has given the case another input, for which they need not administer the route
 	}
 
 	// Due does what is due. If nothing is, nothing happens.

@@ -434,10 +434,10 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 	for _, at := range slices.Backward(places) {
 		o := d.c.Outbox[at]
 		d.asked = o.action()
-		d.failures().forgetOnError(o.action())
 		entry := byPerson(actor, said)
-		entry.Kind = LogTask
 		if !again {
+			d.failures().forgetOnError(o.action())
+			entry.Kind = LogTask
 			how := "Gave up"
 			if o.Failed {
 				d.end(at, EndGivenUp)
@@ -450,12 +450,7 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 			d.addOutside(&o, entry)
 			continue
 		}
-		d.c.Outbox[at].Failed, d.c.Outbox[at].Unhandled = false, false
-		d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
-		d.changed = true
-		d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Again: true})
-		entry.Text = fmt.Sprintf("Sent again: %s", o.Verb)
-		d.addOutside(&o, entry)
+		d.sendAgain(at, entry, fmt.Sprintf("Sent again: %s", o.Verb))
 	}
 	if !again {
 		d.failures().giveUp(actor)
@@ -464,6 +459,19 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 		d.comeBack(back, byPerson(actor, ""))
 	}
 	return d.bringToRest()
+}
+
+// sendAgain has a failed delivery sent again as it is.
+func (d deliveries) sendAgain(at int, entry LogEntry, text string) {
+	o := &d.c.Outbox[at]
+	d.failures().forgetOnError(o.action())
+	o.Failed, o.Unhandled = false, false
+	name := o.Name()
+	d.dropWarnings(func(w Warning) bool { return w.Timer == name })
+	d.changed = true
+	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Again: true})
+	entry.Kind, entry.Text = LogTask, text
+	d.addOutside(o, entry)
 }
 
 // clipLine makes one line of bounded length of a text from outside.

@@ -124,16 +124,23 @@ func (d personal) retryAll(e RetryAll) error {
 	switch {
 	case d.c.Life != Active && d.c.Life != Completed || !d.c.HasFailures():
 		return d.refusals().notOpen()
-	case !e.Actor.RouteAdmin:
+	case !e.Actor.RouteAdmin && !e.Corrected:
 		return errs.New(errs.NotAllowed, "Only an administrator of the route may have what has failed tried again.")
+	}
+	said := ""
+	if e.Corrected {
+		said = otherInput
 	}
 	for place := range d.c.Enabled {
 		if d.c.Enabled[place].State == Escalated {
-			d.retry(place, byPerson(e.Actor, ""))
+			d.retry(place, byPerson(e.Actor, said))
 		}
 	}
 	if b := d.c.Broken; b != nil {
-		d.comeBack(b.Status, byPerson(e.Actor, ""))
+		d.comeBack(b.Status, byPerson(e.Actor, said))
+	}
+	if e.Corrected {
+		return d.deliveries().correct(e.Actor)
 	}
 	var failed []int
 	for i := range d.c.Outbox {

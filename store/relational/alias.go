@@ -1,6 +1,9 @@
 package relational
 
 import (
+	"cmp"
+	"slices"
+
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -8,19 +11,26 @@ import (
 // aliasTable is only read, with the input of its case.
 var aliasTable = table[store.Alias]{"aliases", "alias", func(a *store.Alias, to []column) []column {
 	return append(to, []column{
+		{"id", selected, &a.ID},
 		{"author_id", selected, (*int64)(&a.Author)},
 		{"route_id", selected, &a.RouteID},
 		{"name", selected, &a.Name},
 		{"case_id", selected, &a.CaseID},
+		{"open", selected, &a.Open},
 	}...)
 }}
 
 var (
 	selectAlias = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m") + joinInput + `
-		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.folded = ?3 AND a.open = 1`
+		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.folded = ?3 AND (a.open = 1 OR ` + ofFailedCase + ` = a.case_id))`
 	selectAliases = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m", "content") + joinInput + `
-		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.open = 1 ORDER BY a.id`
+		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.open = 1`
+	selectFailedAliases = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m", "content") + joinInput + `
+		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.open = 0 AND ` + ofFailedCase + ` = a.case_id)`
 )
+
+// ofFailedCase begins the condition that the case of an alias has failed.
+const ofFailedCase = `EXISTS (SELECT 1 FROM cases c WHERE c.state = 'failed' AND c.archived IS NULL AND c.id`
 
 const (
 	joinInput = ` FROM aliases a JOIN messages m ON m.case_id = a.case_id AND m.label = '` + store.LabelInput + `'`
@@ -29,7 +39,9 @@ const (
 		INSERT INTO aliases (author_id, route_id, folded, name, case_id, open)
 		SELECT ?1, ?2, ?3, ?4, id, open FROM cases WHERE id = ?5
 		ON CONFLICT (author_id, route_id, folded) DO UPDATE SET name = ?4, case_id = ?5, open = excluded.open`
-	deleteAlias = `DELETE FROM aliases WHERE author_id = ?1 AND route_id = ?2 AND folded = ?3 AND open = 1`
+	deleteAlias = `
+		DELETE FROM aliases
+		WHERE author_id = ?1 AND route_id = ?2 AND folded = ?3 AND (open = 1 OR ` + ofFailedCase + ` = aliases.case_id))`
 )
 
 func (r *reader) aliases(query string, args ...any) (all []store.Alias, err error) {
@@ -44,7 +56,7 @@ func (r *reader) aliases(query string, args ...any) (all []store.Alias, err erro
 }
 
 // Alias returns the file that the author finds under that name, in any case, in
-// the folder of the route: the input of an open case.
+// the folder of the route: the input of a case that is open or has failed.
 func (r nameReader) Alias(author identity.ID, routeID int64, name string) (*store.Alias, error) {
 	all, err := r.aliases(selectAlias, int64(author), routeID, identity.Fold(name))
 	if err != nil {
@@ -59,7 +71,17 @@ func (r nameReader) Alias(author identity.ID, routeID int64, name string) (*stor
 // Aliases returns all that the author finds in the folder of the route, by
 // the first use of the name, without contents.
 func (r nameReader) Aliases(author identity.ID, routeID int64) ([]store.Alias, error) {
-	return r.aliases(selectAliases, int64(author), routeID)
+	all, err := r.aliases(selectAliases, int64(author), routeID)
+	if err != nil {
+		return nil, err
+	}
+	failed, err := r.aliases(selectFailedAliases, int64(author), routeID)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, failed...)
+	slices.SortFunc(all, func(a, b store.Alias) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
 }
 
 // PutAlias stores an alias, by author, route and folded name. Whether it can
@@ -69,7 +91,7 @@ func (t nameWriter) PutAlias(a *store.Alias) error {
 	return found(n, err, "case")
 }
 
-// DeleteAlias deletes an alias of an open case and leaves the case.
+// DeleteAlias deletes an alias that can be read, and leaves the case.
 func (t nameWriter) DeleteAlias(author identity.ID, routeID int64, name string) error {
 	n, err := t.c.Change(deleteAlias, int64(author), routeID, identity.Fold(name))
 	return found(n, err, "alias")

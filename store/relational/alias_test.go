@@ -33,7 +33,7 @@ func dropFile(t *testing.T, db *storetest.DB, author identity.ID, routeID int64,
 		}
 		return tx.Write().Names().PutAlias(a)
 	})
-	a.Input = input
+	a.Input, a.Open = input, true
 	return c, a
 }
 
@@ -69,6 +69,7 @@ func TestAliases(t *testing.T) {
 	mustView(t, db, func(r store.Reader) error {
 		got, err := r.Names().Alias(sam, 7, "RATES ä.CSV")
 		kind(t, "whatever its case", err, "")
+		rates.ID = got.ID
 		same(t, "whatever its case", rates, got)
 		_, err = r.Names().Alias(sam, 7, "none")
 		kind(t, "no such name", err, errs.NotFound)
@@ -111,7 +112,9 @@ func TestAliases(t *testing.T) {
 		{"suspended", true},
 		{"completed", false},
 		{"closed", false},
-		{"failed", false},
+		{"failed", true},
+		{"completed", false},
+		{"failed", true},
 		{"active", true},
 		{"queued", true},
 		{"canceled", false},
