@@ -265,6 +265,7 @@ type Status interface {
 // Server says how the server is.
 type Server interface {
 	Status(ctx context.Context, by identity.Principal) (*engine.Resource, error)
+	Usage(ctx context.Context, by identity.Principal, text bool) (*engine.Resource, error)
 	Nodes(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
 	Node(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
 }

@@ -25,11 +25,20 @@ func adminPlaces(s *scope) []place {
 				return s.engine.Server.Status(ctx, s.by)
 			}}
 		}, true},
+		{"Usage.json", func(s *scope) node { return usageFile(s, "Usage.json", typeJSON) }, true},
+		{"Usage.txt", func(s *scope) node { return usageFile(s, "Usage.txt", typeText) }, true},
 	}
 	if s.engine.Letters.Kept() {
 		places = append(places, place{"Outbox", func(s *scope) node { return lettersFolder{s} }, true})
 	}
 	return places
+}
+
+// usageFile is Admin/Usage.json or Admin/Usage.txt: who holds how much.
+func usageFile(s *scope, name, mediaType string) formFile {
+	return formFile{s, name, mediaType, func(ctx context.Context) (*engine.Resource, error) {
+		return s.engine.Server.Usage(ctx, s.by, mediaType == typeText)
+	}}
 }
 
 // partiesFolder is Admin/Users/ or Admin/Teams/.

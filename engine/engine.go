@@ -315,7 +315,7 @@ func New(cfg Config) *Engine {
 	if cfg.Address == nil {
 		cfg.Address = func(context.Context) string { return "" }
 	}
-	b.quota, b.arriving = quota.Bytes(b.limits.Quota), &quota.Arriving{}
+	b.quota, b.arriving = quota.Bytes{Most: b.limits.Quota, Own: func(user identity.ID) int64 { return b.accounts.Table().Quota(user) }}, &quota.Arriving{}
 	b.events = events.NewBus[Event](b.Wall)
 	b.audit = audit.NewLog(cfg.Store, func() time.Time { return b.Clock.Now() }, cfg.Address, cfg.Log)
 	if b.firings == 0 {

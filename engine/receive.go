@@ -197,7 +197,7 @@ func (e *Hooks) start(ctx context.Context, req Request, r *hook.Received, conten
 	if err != nil {
 		return nil, err
 	}
-	input, err := e.contents.Read(mediaType, e.quota.Reader(bytes.NewReader(content), room), false)
+	input, err := e.contents.Read(mediaType, e.quota.Reader(req.By.ID, bytes.NewReader(content), room), false)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type Party struct {
 	Factor   string // users: what they prove besides the password, as JSON, "" for nothing
 	Origin   string // users: the directory that vouches for them and their name in it, "" for none
 	Pending  PendingAddress
+	Quota    int64 // users: how many bytes they may store, 0: as the settings say
 	Revision int64
 	Created  time.Time
 	Modified time.Time

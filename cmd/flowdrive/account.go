@@ -80,7 +80,8 @@ func userCommand() *cobra.Command {
 		},
 	}
 	list := listing("List users", &s, listUsers)
-	cmd.AddCommand(add, setCommand(&s), passwd, disable, enable, renameCommand(&s, usersFolder), removeCommand(&s, usersFolder), eraseCommand(&s), list)
+	show := showing("Show what a user is in, holds and logs in by", &s, usersFolder, showUser)
+	cmd.AddCommand(add, setCommand(&s), passwd, disable, enable, renameCommand(&s, usersFolder), removeCommand(&s, usersFolder), eraseCommand(&s), list, show)
 	return cmd
 }
 
@@ -233,6 +234,7 @@ func teamCommand() *cobra.Command {
 		},
 	}
 	list := listing("List teams with their members", &s, listTeams)
+	show := showing("Show who is in a team, and what it is in", &s, teamsFolder, showTeam)
 	join := membership("join TEAM USER...", "Put users or teams into a team", &s, func(t *team, who string) error {
 		if !slices.Contains(t.Members, who) {
 			t.Members = append(t.Members, who)
@@ -247,7 +249,7 @@ func teamCommand() *cobra.Command {
 		t.Members = slices.Delete(t.Members, at, at+1)
 		return nil
 	})
-	cmd.AddCommand(add, list, join, leave, renameCommand(&s, teamsFolder), removeCommand(&s, teamsFolder))
+	cmd.AddCommand(add, list, show, join, leave, renameCommand(&s, teamsFolder), removeCommand(&s, teamsFolder))
 	return cmd
 }
 

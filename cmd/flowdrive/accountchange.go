@@ -29,10 +29,12 @@ func partyIn(folder string) string {
 func setCommand(s *settings) *cobra.Command {
 	var fullName, email string
 	var admin, resetFactor bool
+	var quota quotaFlag
 	cmd := &cobra.Command{
-		Use: "set NAME", Short: "Change the full name, the mail address or the rights of a user, or reset the second factor",
+		Use: "set NAME", Short: "Change the full name, the mail address, the rights or the quota of a user, or reset the second factor",
 		Long: "Changes what is given of a user and leaves the rest as it is. --admin=false takes the rights of\n" +
-			"an administrator away.\n\n" +
+			"an administrator away. --quota says how much the user may store in place of what the settings say;\n" +
+			"what is stored already stays. \"default\" takes it away.\n\n" +
 			"--reset-second-factor is for a user who has lost the device with the codes and the recovery codes:\n" +
 			"the user logs in with the password alone then, and sets a second factor up again on the page Account.\n" +
 			"An administrator can do it on the page of the user, too. The audit log has it.",
@@ -51,8 +53,11 @@ func setCommand(s *settings) *cobra.Command {
 		if resetFactor {
 			changes["secondFactor"] = false
 		}
+		if cmd.Flags().Changed("quota") {
+			changes["quota"] = quota.member()
+		}
 		if len(changes) == 0 {
-			return usageError{errors.New("give what to change: --full-name, --email, --admin or --reset-second-factor")}
+			return usageError{errors.New("give what to change: --full-name, --email, --admin, --quota or --reset-second-factor")}
 		}
 		return control(cmd.Context(), s, func(c *client) error {
 			return c.change(cmd, usersFolder, args[0], changes)
@@ -61,8 +66,32 @@ func setCommand(s *settings) *cobra.Command {
 	cmd.Flags().StringVar(&fullName, "full-name", "", "the user's name for people")
 	cmd.Flags().StringVar(&email, "email", "", "the user's e-mail address")
 	cmd.Flags().BoolVar(&admin, "admin", false, "make the user an administrator, or no longer one")
+	cmd.Flags().Var(&quota, "quota", "how much the user may store, for example 500MiB; default: as much as the settings say")
 	cmd.Flags().BoolVar(&resetFactor, "reset-second-factor", false, "let the user log in without a code, until another second factor is set up")
 	return cmd
+}
+
+// quotaFlag is the flag --quota of a user: a size, or "default".
+type quotaFlag struct{ byteSize }
+
+// Set reads the flag's text.
+func (q *quotaFlag) Set(text string) error {
+	if text == "default" {
+		q.byteSize = 0
+		return nil
+	}
+	if err := q.byteSize.Set(text); err != nil {
+		return fmt.Errorf("%w, or default", err)
+	}
+	return nil
+}
+
+// member returns the member of the user's document.
+func (q *quotaFlag) member() any {
+	if q.byteSize == 0 {
+		return nil
+	}
+	return int64(q.byteSize)
 }
 
 func renameCommand(s *settings, folder string) *cobra.Command {

@@ -261,6 +261,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"me#form", "/dav/Account/me.json", "sam", ""},
 			{"people", "/dav/Account/people.json", "sam", ""},
 			{"server-status", "/dav/Admin/Status.json", "admin", ""},
+			{"usage", "/dav/Admin/Usage.json", "admin", ""},
 			{"node", "/dav/Admin/Nodes/.contents", "admin", "list"},
 			{"session", "/dav/Account/Sessions/1.json", "", ""},
 			{"session", "/dav/Admin/Sessions/.contents", "", "list"},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/attach"
+	"flowdrive/internal/plaintext"
 	"flowdrive/store/backup"
 	"flowdrive/store/contentrows"
 	"flowdrive/store/postgres"
@@ -248,7 +249,7 @@ func runCopy(cmd *cobra.Command, from, to *copyEnd) (err error) {
 		return err
 	}
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Copied and compared: %d rows of %d tables, %s in %d contents. The digest of all rows is %s.\n",
-		r.Rows, r.Tables, sizeText(r.Bytes), r.Contents, r.Digest); err != nil {
+		r.Rows, r.Tables, plaintext.Size(r.Bytes), r.Contents, r.Digest); err != nil {
 		return err
 	}
 	var missing []error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"flowdrive/internal/plaintext"
 	"flowdrive/store/backup"
 )
 
@@ -75,24 +76,12 @@ func progressText(at backup.Progress, took time.Duration) string {
 		percent = at.Done * 100 / at.All
 	}
 	rate := float64(at.Done) / max(took.Seconds(), 0.001)
-	text := fmt.Sprintf("%d %%, %s of %s, %s/s", percent, sizeText(at.Done), sizeText(at.All), sizeText(int64(rate)))
+	text := fmt.Sprintf("%d %%, %s of %s, %s/s", percent, plaintext.Size(at.Done), plaintext.Size(at.All), plaintext.Size(int64(rate)))
 	if rate < 1 {
 		return text
 	}
 	left := time.Duration(float64(at.All-at.Done) / rate * float64(time.Second))
 	return text + ", " + durationText(left) + " left"
-}
-
-// sizeText returns a number of bytes for people, such as 1.4 GiB.
-func sizeText(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, unit := float64(n), 0
-	for size >= 1024 && unit < 4 {
-		size, unit = size/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %s", size, [...]string{"", "KiB", "MiB", "GiB", "TiB"}[unit])
 }
 
 // durationText returns a time for people, in whole seconds, such as 1m20s.

@@ -123,7 +123,7 @@ func checkIdentity(root document.Value, p *store.Party, created bool) {
 }
 
 func (t *Table) readUser(root document.Value, p *store.Party, now time.Time, zone *time.Location) {
-	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "password", "revoke", "created", "modified")
+	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "secondFactor", "origin", "quota", "password", "revoke", "created", "modified")
 	t.readFullName(root.Get("fullName"), p, true)
 	before := p.Email
 	if readEmail(root.Get("email"), &p.Email); p.Email != before {
@@ -133,6 +133,20 @@ func (t *Table) readUser(root document.Value, p *store.Party, now time.Time, zon
 	root.Get("disabled").Flag(&p.Disabled)
 	readDeputy(root.Get("deputy"), t.directory, p, now, zone)
 	readFactor(root.Get("secondFactor"), p)
+	readQuota(root.Get("quota"), &p.Quota)
+}
+
+// readQuota reads how many bytes a user may store: null is what the settings say.
+func readQuota(v document.Value, quota *int64) {
+	switch {
+	case v.Node == nil:
+	case v.Node.Kind == document.Null:
+		*quota = 0
+	default:
+		if n, ok := v.Int(1, 1<<53-1); ok {
+			*quota = n
+		}
+	}
 }
 
 // readFactor reads whether a user keeps the second factor: false or null takes it away, and

@@ -26,6 +26,7 @@ type userForm struct {
 	Deputy   *deputyForm   `json:"deputy"`
 	Factor   bool          `json:"secondFactor,omitempty"`
 	Origin   string        `json:"origin,omitempty"`
+	Quota    int64         `json:"quota,omitempty"`
 	Created  string        `json:"created"`
 	Modified string        `json:"modified"`
 }
@@ -60,7 +61,7 @@ func PartyForm(p *store.Party) []byte {
 	if p.Kind == identity.User {
 		form = userForm{
 			Name: p.Name, ID: p.ID, FullName: p.FullName, Email: p.Email, Admin: p.Admin, Disabled: p.Disabled,
-			Deputy: formOfDeputy(p.Deputy), Factor: p.Factor != "", Origin: p.Origin, Created: created, Modified: modified,
+			Deputy: formOfDeputy(p.Deputy), Factor: p.Factor != "", Origin: p.Origin, Quota: p.Quota, Created: created, Modified: modified,
 		}
 	} else {
 		form = teamForm{Name: p.Name, ID: p.ID, Members: orEmpty(p.Members), Admins: orEmpty(p.Admins), Created: created, Modified: modified}
@@ -77,6 +78,6 @@ func orEmpty[T any](list []T) []T {
 
 func sameParty(a, b *store.Party) bool {
 	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
-		a.Password == b.Password && a.Factor == b.Factor && a.Origin == b.Origin && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Zone == b.Zone && reflect.DeepEqual(a.Mail, b.Mail) && reflect.DeepEqual(a.Pending, b.Pending) && a.Deputy.Equal(b.Deputy) &&
+		a.Password == b.Password && a.Factor == b.Factor && a.Origin == b.Origin && a.Quota == b.Quota && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Zone == b.Zone && reflect.DeepEqual(a.Mail, b.Mail) && reflect.DeepEqual(a.Pending, b.Pending) && a.Deputy.Equal(b.Deputy) &&
 		slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
 }

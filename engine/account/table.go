@@ -75,6 +75,15 @@ func (t *Table) UsersOf(address string) (names []string) {
 	return names
 }
 
+// Quota returns how many bytes the user may store if that is not what the settings say;
+// else 0.
+func (t *Table) Quota(user identity.ID) int64 {
+	if p := t.byID[user]; p != nil {
+		return p.Quota
+	}
+	return 0
+}
+
 // Modified returns when any user or team changed last.
 func (t *Table) Modified() time.Time { return t.modified }
 

@@ -19,7 +19,7 @@ type Arriving struct {
 // the author is sending is more than room bytes. done ends the counting of this
 // body: it is stored then, or not.
 func (a *Arriving) Reader(b Bytes, author identity.ID, body io.Reader, room int64) (in io.Reader, done func()) {
-	r := &arrivingReader{of: a, author: author, body: body, room: room, full: b.full}
+	r := &arrivingReader{of: a, author: author, body: body, room: room, full: func() error { return b.full(author) }}
 	return r, func() {
 		a.add(author, -r.read)
 		r.read = 0

@@ -22,7 +22,20 @@ import (
 //   - reads the body through Reader, so that one of unknown length ends when
 //     the room is used up, and
 //   - asks Check in the unit, since others may have filled the room meanwhile.
-type Bytes int64
+type Bytes struct {
+	Most int64                        // of a user who has no bound of their own
+	Own  func(user identity.ID) int64 // the bound that an administrator has given the user, 0 for none; nil: nobody has one
+}
+
+// Of returns how many bytes the user may store.
+func (b Bytes) Of(user identity.ID) int64 {
+	if b.Own != nil {
+		if own := b.Own(user); own > 0 {
+			return own
+		}
+	}
+	return b.Most
+}
 
 // Page is the unit in which the forms of cases, entries and routes count.
 const Page = machine.FormPage
@@ -36,7 +49,7 @@ type Usage struct {
 // Usage returns how much the user has stored and may still store.
 func (b Bytes) Usage(r store.BlobReader, user identity.ID) (Usage, error) {
 	used, err := r.StoredBytes(user)
-	return Usage{Used: used, Available: max(0, int64(b)-used)}, err
+	return Usage{Used: used, Available: max(0, b.Of(user)-used)}, err
 }
 
 // Room returns how many bytes the author may store if freed bytes of the
@@ -47,9 +60,9 @@ func (b Bytes) Room(r store.BlobReader, author identity.ID, freed, announced int
 	if err != nil {
 		return 0, err
 	}
-	room := max(0, int64(b)-used+freed)
+	room := max(0, b.Of(author)-used+freed)
 	if announced > room {
-		return 0, b.full()
+		return 0, b.full(author)
 	}
 	return room, nil
 }
@@ -57,20 +70,22 @@ func (b Bytes) Room(r store.BlobReader, author identity.ID, freed, announced int
 // Check answers errs.Full if so many bytes more are too many.
 func (b Bytes) Check(r store.BlobReader, author identity.ID, more int64) error {
 	used, err := r.StoredBytes(author)
-	if err == nil && used+more > int64(b) {
-		return b.full()
+	if err == nil && used+more > b.Of(author) {
+		return b.full(author)
 	}
 	return err
 }
 
-// Reader returns a reader of the body that answers errs.Full once it has more
+// Reader returns a reader of the author's body that answers errs.Full once it has more
 // than room bytes.
-func (b Bytes) Reader(body io.Reader, room int64) io.Reader { return Reader(body, room, b.full) }
+func (b Bytes) Reader(author identity.ID, body io.Reader, room int64) io.Reader {
+	return Reader(body, room, func() error { return b.full(author) })
+}
 
-func (b Bytes) full() error {
+func (b Bytes) full(author identity.ID) error {
 	return &errs.Error{
 		Kind:   errs.Full,
-		Detail: fmt.Sprintf("That would be more than the %d bytes you may store; delete something first, or ask an administrator.", b),
+		Detail: fmt.Sprintf("That would be more than the %d bytes you may store; delete something first, or ask an administrator.", b.Of(author)),
 		Err:    ErrUsedUp,
 	}
 }

@@ -20,7 +20,8 @@ type stored struct {
 
 func (s stored) StoredBytes(identity.ID) (int64, error) { return s.bytes, s.err }
 
-const limit Bytes = 100
+// limit is a quota of 100 bytes, of which the user 9 has 10.
+var limit = Bytes{Most: 100, Own: func(user identity.ID) int64 { return map[identity.ID]int64{9: 10}[user] }}
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
@@ -64,6 +65,24 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestOwnBound: the bound that an administrator has given a user holds in place of that of
+// the settings, and the refusal says which it is.
+func TestOwnBound(t *testing.T) {
+	t.Parallel()
+	if u, err := limit.Usage(stored{bytes: 4}, 9); err != nil || u != (Usage{Used: 4, Available: 6}) {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err := limit.Room(stored{bytes: 4}, 9, 0, 7); !errs.Is(err, errs.Full) {
+		t.Errorf("more than there is room for: %v", err)
+	}
+	if err := limit.Check(stored{bytes: 4}, 9, 7); !errs.Is(err, errs.Full) || !strings.Contains(err.Error(), "more than the 10 bytes") {
+		t.Errorf("a byte too many: %v", err)
+	}
+	if err := (Bytes{Most: 5}).Check(stored{bytes: 4}, 9, 1); err != nil {
+		t.Errorf("nobody has a bound of their own: %v", err)
+	}
+}
+
 // TestStoreFails: an error of the store is the answer, and not that the quota
 // is used up.
 func TestStoreFails(t *testing.T) {
@@ -82,10 +101,10 @@ func TestStoreFails(t *testing.T) {
 
 func TestBytesReader(t *testing.T) {
 	t.Parallel()
-	if _, err := io.ReadAll(limit.Reader(strings.NewReader("hello"), 4)); !errs.Is(err, errs.Full) {
+	if _, err := io.ReadAll(limit.Reader(1, strings.NewReader("hello"), 4)); !errs.Is(err, errs.Full) {
 		t.Errorf("a body that is too long: %v", err)
 	}
-	if text, err := io.ReadAll(limit.Reader(strings.NewReader("hello"), 5)); err != nil || string(text) != "hello" {
+	if text, err := io.ReadAll(limit.Reader(1, strings.NewReader("hello"), 5)); err != nil || string(text) != "hello" {
 		t.Errorf("a body for which there is room: %q, %v", text, err)
 	}
 }

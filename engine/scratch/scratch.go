@@ -204,7 +204,7 @@ func (a *Area) room(r store.Reader, author identity.ID, announced int64) (int64,
 		return 0, err
 	}
 	// The rows' own weight counts as stored here: the room is a little less.
-	room := max(0, min(most, int64(a.quota)-max(0, stored-scratch))-rowBytes)
+	room := max(0, min(most, a.quota.Of(author)-max(0, stored-scratch))-rowBytes)
 	if announced > room {
 		return 0, a.full(room)
 	}
@@ -261,7 +261,7 @@ func (a *Area) keep(tx store.Tx, s *store.Scratch) error {
 		if err != nil {
 			return err
 		}
-		if scratch <= most && stored <= int64(a.quota) {
+		if scratch <= most && stored <= a.quota.Of(s.Author) {
 			return nil
 		}
 		oldest, err := tx.Scratch().Oldest(s.Author)

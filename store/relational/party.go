@@ -36,6 +36,7 @@ var partyTable = table[store.Party]{"parties", "user or team", func(p *store.Par
 		{"factor", full, &p.Factor},
 		{"origin", full, &p.Origin},
 		{"pending", full, pending{&p.Pending}},
+		{"quota", full, &p.Quota},
 	}...)
 }}
 

@@ -17,6 +17,7 @@ import (
 	"flowdrive/client"
 	"flowdrive/cmd/flowdrive/output"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/plaintext"
 )
 
 const drivePaths = "Paths are from the root of the drive, with or without a slash before them."
@@ -37,7 +38,7 @@ func (e *Env) ls() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, bytes := f.Name, size(f.Size)
+			name, bytes := f.Name, plaintext.Size(f.Size)
 			if f.Folder {
 				name, bytes = name+"/", ""
 			}

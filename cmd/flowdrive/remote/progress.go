@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"flowdrive/cmd/flowdrive/output"
+	"flowdrive/internal/plaintext"
 )
 
 // progress returns what shows how far a transfer is, in one line that changes. It begins
@@ -35,24 +36,12 @@ func (s *session) progress() func(done, all int64) {
 func transferText(done, all int64, took time.Duration) string {
 	rate := float64(done) / max(took.Seconds(), 0.001)
 	if all <= 0 {
-		return fmt.Sprintf("%s, %s/s", size(done), size(int64(rate)))
+		return fmt.Sprintf("%s, %s/s", plaintext.Size(done), plaintext.Size(int64(rate)))
 	}
-	text := fmt.Sprintf("%d %%, %s of %s, %s/s", done*100/all, size(done), size(all), size(int64(rate)))
+	text := fmt.Sprintf("%d %%, %s of %s, %s/s", done*100/all, plaintext.Size(done), plaintext.Size(all), plaintext.Size(int64(rate)))
 	if rate < 1 {
 		return text
 	}
 	left := time.Duration(float64(all-done) / rate * float64(time.Second))
 	return text + ", " + left.Round(time.Second).String() + " left"
-}
-
-// size returns a number of bytes for people, such as 1.4 MiB.
-func size(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, unit := float64(n), 0
-	for value >= 1024 && unit < 4 {
-		value, unit = value/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %s", value, [...]string{"", "KiB", "MiB", "GiB", "TiB"}[unit])
 }
