@@ -2,12 +2,14 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
+	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -102,4 +104,13 @@ func (e *deliveries) NoteAttempt(tx store.Tx, row *store.OutboxRow, failure erro
 // PutMessage implements outbox.Cases.
 func (e *deliveries) PutMessage(tx store.Tx, c *store.Case, n machine.NewMessage, now time.Time) error {
 	return e.decider.putMessage(tx, c, n, now)
+}
+
+// HasRoom implements outbox.Cases.
+func (e *deliveries) HasRoom(tx store.Tx, c *store.Case, size int64) (bool, error) {
+	err := e.checkQuota(tx, c.StarterID, size)
+	if errors.Is(err, quota.ErrUsedUp) {
+		return false, nil
+	}
+	return err == nil, err
 }

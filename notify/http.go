@@ -34,13 +34,13 @@ type limits struct {
 	later       time.Duration // the longest pause that a service may ask for
 	postMortem  time.Duration // for what a command leaves running
 	follow      time.Duration // how often what a running command writes is told
-	errorAnswer int64         // bytes read of an answer that is an error
+	errorAnswer int64         // bytes read and kept of an answer that is an error
 }
 
 func defaultLimits() limits {
 	return limits{
 		call: 10 * time.Second, mail: 30 * time.Second, answer: 1 << 20, redirects: 3, later: time.Hour,
-		postMortem: time.Second / 2, follow: time.Second, errorAnswer: 4 << 10,
+		postMortem: time.Second / 2, follow: time.Second, errorAnswer: outbox.MostKept,
 	}
 }
 
@@ -243,24 +243,26 @@ func (g *Gateway) answer(ctx context.Context, asked request, res *http.Response)
 	if err != nil {
 		beginning = nil // the status says what there is to say
 	}
-	reason := fmt.Sprintf("%s %s answered %d %s%s", asked.method, place(asked.url), res.StatusCode, http.StatusText(res.StatusCode), said(asked.hidden.bytes(beginning)))
+	beginning = asked.hidden.piece(beginning, false)
+	body := &outbox.Reply{MediaType: asked.hidden.in(typeOfAnswer(res, beginning)), Content: beginning}
+	reason := fmt.Sprintf("%s %s answered %d %s%s", asked.method, place(asked.url), res.StatusCode, http.StatusText(res.StatusCode), said(beginning))
 	switch res.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 	default:
 		if res.StatusCode < 500 {
-			return nil, failed(res.StatusCode, &outbox.Final{Reason: reason})
+			return nil, failed(res.StatusCode, body, &outbox.Final{Reason: reason})
 		}
 	}
 	err = errors.New(reason)
 	if after := g.retryAfter(res.Header.Get("Retry-After")); after > 0 {
 		err = &outbox.Later{After: after, Err: err}
 	}
-	return nil, failed(res.StatusCode, err)
+	return nil, failed(res.StatusCode, body, err)
 }
 
-// failed is the error of an answer with a status that is not 2xx.
-func failed(status int, err error) error {
-	return &outbox.Failed{Kind: machine.FailureStatus, Status: int64(status), Err: err}
+// failed is the error of an answer with a status that is not 2xx, and with that body.
+func failed(status int, body *outbox.Reply, err error) error {
+	return &outbox.Failed{Kind: machine.FailureStatus, Status: int64(status), Body: body, Err: err}
 }
 
 // reply reads the content of a good answer.
@@ -282,6 +284,11 @@ func (g *Gateway) reply(ctx context.Context, asked request, res *http.Response) 
 	if int64(len(content)) > g.limits.answer {
 		return nil, tooLong
 	}
+	return &outbox.Reply{MediaType: typeOfAnswer(res, content), Content: content}, nil
+}
+
+// typeOfAnswer returns the media type of what a service has answered.
+func typeOfAnswer(res *http.Response, content []byte) string {
 	mediaType, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	switch {
 	case err == nil:
@@ -293,7 +300,7 @@ func (g *Gateway) reply(ctx context.Context, asked request, res *http.Response) 
 	default:
 		mediaType = "application/octet-stream"
 	}
-	return &outbox.Reply{MediaType: mediaType, Content: content}, nil
+	return mediaType
 }
 
 // retryAfter reads how long a service wants to wait for the next attempt,

@@ -75,8 +75,8 @@ func (c declared) roleNames(v document.Value) []string {
 const labelInput = "InputMessage"
 
 // engineLabels are the labels of messages that the engine writes: why a case could not
-// start, what a command has written, and what a sandbox records.
-var engineLabels = regexp.MustCompile(`^(error|(Outbox|Stdout|Stderr)-.*)$`)
+// start, what a command has written, what a service has answered, and what a sandbox records.
+var engineLabels = regexp.MustCompile(`^(error|(Outbox|Stdout|Stderr)-.*|Body(-[0-9]+){2})$`)
 
 // EngineWrites reports whether the engine writes messages with that label by itself.
 func EngineWrites(label string) bool { return engineLabels.MatchString(label) }

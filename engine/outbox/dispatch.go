@@ -43,6 +43,8 @@ type Cases interface {
 	NoteAttempt(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) error
 	// PutMessage stores a message of a case, in place of one with the same label.
 	PutMessage(tx store.Tx, c *store.Case, n machine.NewMessage, now time.Time) error
+	// HasRoom reports whether the starter of a case may store so many bytes more.
+	HasRoom(tx store.Tx, c *store.Case, size int64) (bool, error)
 }
 
 // Write writes what an event of a delivery does to its case. It reports whether the

@@ -13,6 +13,7 @@ type Failed struct {
 	Kind   machine.FailureKind
 	Status int64  // as in machine.Failure
 	Output string // the end of what a command wrote, of bounded length
+	Body   *Reply // the beginning of what a service has answered, at most MostKept bytes; nil: nothing
 	Err    error
 }
 

@@ -52,8 +52,7 @@ func (e *Dispatcher) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 			if err := tx.Write().Outbox().Put(row.Key, due, row.Attempts); err != nil {
 				return err
 			}
-			now := e.Clock.Now()
-			return JournalOf(tx, stepOf(row), now, func(j *Journal) { j.Ended(now, failure, due) })
+			return e.endAttempt(tx, row, failure, due)
 		}, nil
 	})
 }
@@ -72,11 +71,25 @@ func (e *Dispatcher) conclude(ctx context.Context, row *store.OutboxRow, event m
 			if err := e.Cases.NoteAttempt(tx, row, failure, now); err != nil {
 				return err
 			}
-			if err := JournalOf(tx, stepOf(row), now, func(j *Journal) { j.Ended(now, failure, time.Time{}) }); err != nil {
+			if err := e.endAttempt(tx, row, failure, time.Time{}); err != nil {
 				return err
 			}
 			return e.writeReply(tx, row, event, write)
 		}, nil
+	})
+}
+
+// endAttempt writes into the journal what became of an attempt, and keeps what a service
+// has answered if it has failed. again is when there is another one, zero for never.
+func (e *Dispatcher) endAttempt(tx store.Tx, row *store.OutboxRow, failure error, again time.Time) error {
+	now := e.Clock.Now()
+	body, err := e.keepBody(tx, row, failure, now)
+	if err != nil {
+		return err
+	}
+	return JournalOf(tx, stepOf(row), now, func(j *Journal) {
+		j.Ended(now, failure, again)
+		j.answered(body)
 	})
 }
 

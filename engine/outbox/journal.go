@@ -50,6 +50,7 @@ type Attempt struct {
 	Status  *int64               `json:"status"` // exit status, signal or HTTP status
 	Stdout  *string              `json:"stdout"` // label of the message that has what a command wrote
 	Stderr  *string              `json:"stderr"`
+	Body    *string              `json:"body,omitempty"` // label of the message that has what a service answered; of the last failed attempt
 }
 
 // NewJournal begins the journal of a delivery that a step has asked for.
@@ -143,15 +144,17 @@ func (j *Journal) isCut() bool {
 	return last >= 0 && j.Attempts[last].Result != nil && *j.Attempts[last].Result == errCut.Error()
 }
 
-// The beginnings of the labels of messages that hold what commands wrote.
+// The beginnings of the labels of messages that hold what commands wrote and services answered.
 const (
-	streamOut = "Stdout"
-	streamErr = "Stderr"
+	streamOut  = "Stdout"
+	streamErr  = "Stderr"
+	answerBody = "Body" // what a service has answered that failed
 )
 
-var labelOfOutput = regexp.MustCompile(`^(` + streamOut + `|` + streamErr + `)(-[0-9]+){3}$`)
+var labelOfOutput = regexp.MustCompile(`^(?:(` + streamOut + `|` + streamErr + `)(-[0-9]+){3}|` + answerBody + `(-[0-9]+){2})$`)
 
-// IsOutput reports whether a message with that label holds what a command wrote.
+// IsOutput reports whether a message with that label holds what a command wrote, or what a
+// service has answered that failed.
 func IsOutput(label string) bool { return labelOfOutput.MatchString(label) }
 
 // Wrote says that what the command of the last attempt writes is a message, and
@@ -170,6 +173,18 @@ func (j *Journal) Wrote(seq, step int64, o Output) (stdout, stderr string) {
 		a.Stderr = new(stderr)
 	}
 	return stdout, stderr
+}
+
+// answered says that what a service has answered to the last attempt is the message with
+// that label, and that no earlier attempt has it any more; "" for nothing.
+func (j *Journal) answered(label string) {
+	if label == "" || len(j.Attempts) == 0 {
+		return
+	}
+	for i := range j.Attempts {
+		j.Attempts[i].Body = nil
+	}
+	j.Attempts[len(j.Attempts)-1].Body = new(label)
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

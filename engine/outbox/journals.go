@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -70,6 +71,28 @@ func (e *Dispatcher) keepOutput(tx store.Tx, row *store.OutboxRow, o Output, now
 		}
 	}
 	return nil
+}
+
+// keepBody keeps what a service has answered to an attempt that failed as a message of the
+// case, in place of that of the attempt before, and returns its label; "" for nothing, and if
+// the starter of the case has no room for it.
+func (e *Dispatcher) keepBody(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) (label string, err error) {
+	if failure == nil || row.CaseID == 0 || row.Step == 0 {
+		return "", nil
+	}
+	body := HowFailed(failure).Body
+	if body == nil || len(body.Content) == 0 {
+		return "", nil
+	}
+	c, err := store.OrNil(tx.Cases().Get(row.CaseID))
+	if err != nil || c == nil {
+		return "", err
+	}
+	label = fmt.Sprintf("%s-%d-%d", answerBody, row.Seq, row.Step)
+	if fits, err := e.Cases.HasRoom(tx, c, int64(len(body.Content))); err != nil || !fits {
+		return "", err
+	}
+	return label, e.Cases.PutMessage(tx, c, machine.NewMessage{Label: label, MediaType: CleanType(body.MediaType), Content: body.Content}, now)
 }
 
 // typeOfOutput returns the media type of what a command has written.

@@ -86,7 +86,7 @@ type Output struct{ Stdout, Stderr []byte }
 
 // Bounds on what is kept of the output of a command.
 const (
-	MostKept = 64 << 10 // bytes of each stream, as messages of the case
+	MostKept = 64 << 10 // bytes of each stream, as messages of the case; also of the answer of a service that failed
 	MostTold = 2000     // bytes that people are told when it has failed
 )
 

@@ -26,9 +26,10 @@ type Case struct {
 	Files     []string  // the names of its files
 }
 
-// Written is a message of a case that holds the end of what a command wrote.
+// Written is a message of a case that holds the end of what a command wrote, or what a
+// service has answered that failed.
 type Written struct {
-	Label string // Stdout-… or Stderr-…
+	Label string // Stdout-…, Stderr-… or Body-…
 	Size  int64
 	At    time.Time
 }
@@ -83,7 +84,7 @@ func (c *Case) writeWritten(p *page) {
 	if len(c.Written) == 0 {
 		return
 	}
-	p.heading(fmt.Sprintf("What commands wrote (at most %d, newest last)", MostWritten))
+	p.heading(fmt.Sprintf("What commands wrote and services answered that failed (at most %d, newest last)", MostWritten))
 	rows := make([][]string, len(c.Written))
 	for i := range c.Written {
 		w := &c.Written[i]
