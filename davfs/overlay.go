@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"time"
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
@@ -166,7 +165,7 @@ func (x *request) clientCondition(ctx context.Context, a address, n node, c engi
 		if v.Exists && !o.hidden || len(o.locks) == 0 || slices.ContainsFunc(o.locks, x.submits) {
 			return nil
 		}
-		return errs.New(errs.Locked, "%q is locked until %s; wait, or ask who is working on it.", a.String(), o.locks[0].Expires.UTC().Format(time.RFC3339))
+		return x.engine.Locks.Locked(x.by, &o.locks[0])
 	}, nil
 }
 

@@ -27,7 +27,8 @@ func TestNotesInPlainWords(t *testing.T) {
 	`)
 }
 
-// TestLockedNoteIsInZone: until when somebody has a lock is told in the zone of who reads it.
+// TestLockedNoteIsInZone: whose a lock is, since when and until when is told in the zone of
+// who reads it, in notes and in answers alike.
 func TestLockedNoteIsInZone(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -38,7 +39,13 @@ func TestLockedNoteIsInZone(t *testing.T) {
 		t.Fatal(rec.Code, rec.Body)
 	}
 	s.play(`davfs2 PUT Cases/18.json | {"title": "Other"} | 423`)
-	if text := s.ask(t, "sam GET /dav/Workflow/Status/refused.txt").Body.String(); !strings.Contains(text, "is locked until 9 November 2012 at 13:44:56 (Europe/Berlin);") {
-		t.Error(text)
+	const says = `"/dav/Workflow/Cases/18.json" is locked until 2012-11-09 13:44 Europe/Berlin by eva`
+	note := s.ask(t, "sam GET /dav/Workflow/Status/refused.txt").Body.String()
+	answer := s.ask(t, "sam PUT /dav/Workflow/Cases/18.json", "User-Agent: curl/8", `> {"title": "Other"}`).Body.String()
+	answer = strings.ReplaceAll(answer, `\"`, `"`)
+	for _, text := range []string{note, answer} {
+		if !strings.Contains(text, says) || !strings.Contains(text, "who has taken or renewed the lock at 2012-11-09 13:34 Europe/Berlin; wait, or ask eva.") {
+			t.Error(text)
+		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
-	"flowdrive/engine/machine"
 	"flowdrive/engine/scratch"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -32,7 +32,6 @@ func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
 		d.keepRefusal(x, scratch.Refusal{Reasons: reasons(x.at, refusal, x.when(x.wall)) + notKept}, x.at)
 		return
 	}
-	refusal = x.inZone(refusal)
 	in, limit := d.newUpload(x.r, d.MaxDocument), d.MaxDocument
 	if p != nil && p.in != nil {
 		in, limit = p.in, max(d.MaxDocument, p.in.limit)
@@ -103,7 +102,7 @@ func (t *transfer) rejectMove(refusal error) {
 	if t.move {
 		done = "moved"
 	}
-	r := scratch.Refusal{Reasons: notMoved(t.at, t.to, done, t.inZone(refusal), t.when(t.wall))}
+	r := scratch.Refusal{Reasons: notMoved(t.at, t.to, done, refusal, t.when(t.wall))}
 	places := []address{t.to, t.at}
 	if t.to.inDocuments() && !t.at.inDocuments() { // where the user is looking
 		slices.Reverse(places)
@@ -145,7 +144,7 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not %s on %s.\n", x.at.String(), done, x.when(x.wall))
 	b.WriteString("Nothing has changed. The reasons:\n\n")
-	writeReasons(&b, x.inZone(refusal))
+	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
 	d.keepRefusal(x, scratch.Refusal{Reasons: b.String()}, x.at)
 }
@@ -252,23 +251,7 @@ func notMoved(from, to address, done string, refusal error, when string) string 
 // the name of the zone.
 func (s *scope) when(t time.Time) string {
 	zone, _ := s.engine.Cases.ZoneOf(s.by)
-	text := t.In(zone).Format("2 January 2006 at 15:04:05")
-	if zone.String() == "UTC" {
-		return text + " UTC"
-	}
-	return text + " (" + zone.String() + ")"
-}
-
-// inZone returns the refusal by a lock with the time of its end in the zone of who reads it, as
-// the other times in notes.
-func (x *request) inZone(refusal error) error {
-	e, ok := errors.AsType[*errs.Error](refusal)
-	if !ok || e.Kind != errs.Locked {
-		return refusal
-	}
-	local := *e
-	local.Detail = machine.WithInstants(e.Detail, x.when)
-	return &local
+	return clock.Minute(t, zone)
 }
 
 // forMounts has what a person on a mount can do instead of what a program sends.

@@ -18,7 +18,7 @@ func TestCaseThatIsCanceledByMistake(t *testing.T) {
 			+11
 			` + client + `:ann DELETE Cases/buy.yaml | | 204
 			` + client + `:ann LIST Cases/ | | 207 | .history Rejected
-			` + client + `:ann GET Cases/Rejected/Case~~19~~is~~canceled.txt | | 200 | (?s:.*buy.yaml was deleted on .*canceled the case 19.*reopen it until 9 November 2012 at 12:49:56 UTC: save .* as Cases/19.json.*\{"state": "active"\}.*)
+			` + client + `:ann GET Cases/Rejected/Case~~19~~is~~canceled.txt | | 200 | (?s:.*buy.yaml was deleted on .*canceled the case 19.*reopen it until 2012-11-09 12:49 UTC: save .* as Cases/19.json.*\{"state": "active"\}.*)
 			` + client + `:ann LIST Worklist/Done/ | | 207 | 19.cancel%20.*.json
 			` + client + `:ann GET Worklist/Done/19.cancel.json | | 200 | (?s:.*"text": "Canceled",.*"undo": "Until 2012-11-09T12:49:56Z: save .*Cases/19.json.*)
 			` + client + `:ann LIST Status/cases/ | | 207 | 19.json 19.txt

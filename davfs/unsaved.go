@@ -20,7 +20,7 @@ func (d *drive) keepUnsaved(x *request, p *putRequest, refusal error) {
 		return
 	}
 	if noRoom {
-		d.storeUnsaved(x, to.unsaved(), files.Unsaved{Reasons: reasons(x.at, x.inZone(refusal), x.when(x.wall)) + withoutText})
+		d.storeUnsaved(x, to.unsaved(), files.Unsaved{Reasons: reasons(x.at, refusal, x.when(x.wall)) + withoutText})
 		return
 	}
 	if err := d.Weigh(x.r.Context(), keptWeight(x.r.ContentLength, d.MaxDocument)); err != nil {
@@ -31,7 +31,7 @@ func (d *drive) keepUnsaved(x *request, p *putRequest, refusal error) {
 		return
 	}
 	d.storeUnsaved(x, to.unsaved(), files.Unsaved{
-		MediaType: p.in.content().MediaType, Body: body, Reasons: reasons(x.at, x.inZone(refusal), x.when(x.wall)) + besideUnsaved,
+		MediaType: p.in.content().MediaType, Body: body, Reasons: reasons(x.at, refusal, x.when(x.wall)) + besideUnsaved,
 	})
 }
 

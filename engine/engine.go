@@ -323,6 +323,13 @@ func New(cfg Config) *Engine {
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.left.more = make(chan struct{}, 1)
+	b.NameOf = func(id identity.ID) string {
+		if p := b.accounts.Table().ByID(id); p != nil {
+			return string(p.Name)
+		}
+		return ""
+	}
+	b.ZoneOf = b.zoneOfParty
 	b.rights = access.New(func() *identity.Directory { return b.accounts.Table().Directory() }, b.Clock.Now)
 	b.accounts = account.New(account.Config{
 		Maker: b.Maker, Log: b.audit, Routes: b.rights, Ties: ties{b}, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Own: cfg.OwnAddress, Check: cfg.CheckPassword, Rouse: b.events.Rouse, Due: b.sweeper.note,

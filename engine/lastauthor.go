@@ -5,6 +5,7 @@ import (
 
 	"flowdrive/engine/access"
 	"flowdrive/engine/notice"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -23,7 +24,7 @@ func (e *Routes) storedBy(to identity.Principal, stored *store.Route, info *acce
 	if p := e.directory().ByID(info.By); p != nil {
 		who = string(p.Name)
 	}
-	when := stored.Modified.In(e.zoneOf(to)).Format("2006-01-02 15:04 MST")
+	when := clock.Minute(stored.Modified, e.zoneOf(to))
 	return fmt.Sprintf("version %d, which %s stored at %s", stored.Version, who, when)
 }
 

@@ -97,7 +97,7 @@ func (e *Locks) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) 
 		return err
 	}
 	if at.Joins {
-		if err := req.CheckTokens(ofFolder); err != nil {
+		if err := e.CheckTokens(req, ofFolder); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (e *Locks) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) 
 	}
 	for i := range covers {
 		if !want.Shared || !covers[i].Shared {
-			return change.Locked(&covers[i])
+			return e.Locked(req.By, &covers[i])
 		}
 	}
 	return nil

@@ -2,10 +2,16 @@ package change
 
 import (
 	"fmt"
+	"html"
 	"net/url"
+	"regexp"
+	"slices"
 	"time"
 
+	"flowdrive/engine/machine"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -54,13 +60,50 @@ func (s *LockScope) Covering(r store.LockReader, now time.Time) (covers, ofFolde
 // ScopeOf is the scene of a resource that lies in no folder that can be locked.
 func ScopeOf(key store.LockKey) LockScope { return LockScope{Self: key} }
 
-// Locked returns the errs.Locked of something that by covers.
-func Locked(by *store.Lock) error {
-	return &errs.Error{
-		Kind:   errs.Locked,
-		Detail: fmt.Sprintf("%q is locked until %s; wait, or ask who is working on it.", by.Root, by.Expires.UTC().Format(time.RFC3339)),
-		Extra:  map[string]any{"href": (&url.URL{Path: by.Root}).EscapedPath()}, // RFC 4918, section 16
+// Locked returns the errs.Locked of something that a lock covers: whose it is, until when
+// and since when, as the caller reads times. Everyone may know the names of users; whoever
+// is kept out by a lock may write what it is on.
+func (m *Maker) Locked(by identity.Principal, l *store.Lock) error {
+	who, do := "another user", "ask who is working on it"
+	switch name := m.NameOf(l.HolderID); {
+	case l.HolderID == by.ID:
+		who, do = "yourself", "close it there"
+	case name != "":
+		who, do = name, "ask "+name
 	}
+	program := ""
+	if says := ownerText(l.Owner); says != "" {
+		program = fmt.Sprintf(" with a program that calls itself %q", says)
+	}
+	zone := m.ZoneOf(by.ID)
+	return &errs.Error{
+		Kind: errs.Locked,
+		Detail: fmt.Sprintf("%q is locked until %s by %s%s, who has taken or renewed the lock at %s; wait, or %s.",
+			l.Root, clock.Minute(l.Expires, zone), who, program, clock.Minute(l.Expires.Add(-l.Lasts), zone), do),
+		Extra: map[string]any{"href": (&url.URL{Path: l.Root}).EscapedPath()}, // RFC 4918, section 16
+	}
+}
+
+// markup matches a tag of XML.
+var markup = regexp.MustCompile(`<[^>]*>`)
+
+// ownerText returns what the holder of a lock says of itself, as a line of bounded length.
+func ownerText(owner string) string {
+	const most = 60
+	text := []rune(machine.OneLine(html.UnescapeString(markup.ReplaceAllString(owner, " "))))
+	if len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(text)
+}
+
+// CheckTokens returns errs.Locked if there are locks in covers and the request submits the
+// token of none. The token of any one shared lock is enough.
+func (m *Maker) CheckTokens(req Request, covers []store.Lock) error {
+	if len(covers) == 0 || slices.ContainsFunc(covers, req.HasToken) {
+		return nil
+	}
+	return m.Locked(req.By, &covers[0])
 }
 
 // TokensOf returns the tokens of the locks.

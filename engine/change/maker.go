@@ -34,6 +34,11 @@ type Maker struct {
 	// RunDue does what has become due by a change, if it is to be done before
 	// the answer.
 	RunDue func(ctx context.Context)
+
+	// NameOf returns the name of a user or team, "" for none, and ZoneOf the time zone in
+	// which a user reads times: refusals say who keeps the caller out, and until when.
+	NameOf func(id identity.ID) string
+	ZoneOf func(id identity.ID) *time.Location
 }
 
 // Clock says what time it is: the machine's, or the sandbox's.
@@ -231,8 +236,8 @@ func (m *Maker) CheckLocks(r store.LockReader, req Request, s LockScope) error {
 	if err != nil {
 		return err
 	}
-	if err := req.CheckTokens(covers); err != nil {
+	if err := m.CheckTokens(req, covers); err != nil {
 		return err
 	}
-	return req.CheckTokens(ofFolder)
+	return m.CheckTokens(req, ofFolder)
 }

@@ -20,15 +20,6 @@ type Taken struct {
 	Content  store.Digest // of a side file
 }
 
-// CheckTokens returns errs.Locked if there are locks in covers and the request
-// submits the token of none. The token of any one shared lock is enough.
-func (req Request) CheckTokens(covers []store.Lock) error {
-	if len(covers) == 0 || slices.ContainsFunc(covers, req.HasToken) {
-		return nil
-	}
-	return Locked(&covers[0])
-}
-
 // HasToken reports whether the request submits the lock's token, and is its
 // holder's (RFC 4918, section 6.4).
 func (req Request) HasToken(l store.Lock) bool {

@@ -49,7 +49,7 @@ func (e *Files) releaseTree(tx store.Tx, req change.Request, at *Place) error {
 		return err
 	}
 	for i := range below {
-		if err := req.CheckTokens(below[i : i+1]); err != nil {
+		if err := e.CheckTokens(req, below[i:i+1]); err != nil {
 			return err
 		}
 		if err := tx.Write().Locks().Delete(below[i].Token); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/link"
 )
@@ -226,5 +227,5 @@ func (p *Person) When(t time.Time) string {
 	if p.Zone != nil {
 		zone = p.Zone
 	}
-	return t.In(zone).Format("2006-01-02 15:04 ") + zone.String()
+	return clock.Minute(t, zone)
 }

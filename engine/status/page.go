@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/internal/clock"
 )
 
 // Zone is the time zone of who looks.
@@ -25,9 +26,7 @@ const (
 )
 
 // Minute returns an instant as "2012-11-09 13:34 Europe/Berlin".
-func (z Zone) Minute(t time.Time) string {
-	return t.In(z.Location).Format(minuteForm) + " " + z.String()
-}
+func (z Zone) Minute(t time.Time) string { return clock.Minute(t, z.Location) }
 
 // local returns an instant without the name of the zone.
 
