@@ -18,7 +18,7 @@ start
 # and an empty one.
 names=(Schedule/kept.json Routes/kept.yaml Cases/kept.json)
 printf '{"route": "collector", "type": "interval", "weeks": 500}\n' >"$work/Schedule.good"
-printf '%s\n' 'states: {open: {type: start}, shut: {type: complete}}' \
+printf '%s\n' 'access: {start: [everyone]}' 'states: {open: {type: start}, shut: {type: complete}}' \
 	'actions: {begin: {trigger: init}, close: {in: [open], to: shut, allowed: [everyone]}}' >"$work/Routes.good"
 printf '{"route": "bug", "title": "Fire"}\n' >"$work/Cases.good"
 for name in "${names[@]}"; do

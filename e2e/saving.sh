@@ -224,7 +224,7 @@ windows_saves() {
 	expect_match "Windows saves $2" '^20[0-9] 20[0-9] 207 20[0-9] 207 204$' "${statuses[*]}"
 }
 
-printf 'states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n' >"$work/route.yaml"
+printf 'access: {start: [everyone]}\nstates: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n' >"$work/route.yaml"
 printf '{"route": "bug", "title": "Fire"}\n' >"$work/case.json"
 printf '{"comment": "put out"}\n' >"$work/done.json"
 printf '{"fullName": "By Windows"}\n' >"$work/me.json"
