@@ -134,7 +134,7 @@ func TestDropSendsOtherInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outside := &outsideWorld{}
 		outside.set(func(_ context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
-			if string(d.Exec.Input) != `[2]` {
+			if string(d.Exec.Input) != "of 2" {
 				return nil, &outbox.Final{Reason: "exit status 3"}
 			}
 			return &outbox.Reply{MediaType: "text/plain", Content: []byte("fine")}, nil
@@ -144,7 +144,7 @@ func TestDropSendsOtherInput(t *testing.T) {
 		w.clock.Set(clock.Real{}.Now())
 		w.as("admin").mustPutRoute("load", `
 access: {start: [everyone]}
-states: {open: {type: start}, sent: {onEnter: [{jq: {from: InputMessage, filter: '[.n]', to: List}}, {exec: {command: sort, from: List, into: Answer}}]}, done: {type: complete}, broken: {type: failed}}
+states: {open: {type: start}, sent: {onEnter: [{message: {label: List, type: text/plain, text: "of $InputMessage;"}}, {exec: {command: sort, from: List, into: Answer}}]}, done: {type: complete}, broken: {type: failed}}
 onError: {to: broken}
 actions:
   begin: {trigger: init}
@@ -152,18 +152,18 @@ actions:
   finish: {trigger: message, message: Answer, in: [sent], to: done}
 `)
 		sam := w.as("sam")
-		first := sam.mustDrop("load", "rates.json", `{"n": 1}`)
+		first := sam.mustDrop("load", "rates.json", "1")
 		await(time.Minute)
 		sam.caseForm(first.CaseID).wants("state", `"failed"`, "status", `"broken"`)
 		w.clock.Set(clock.Real{}.Now())
-		if out := sam.mustDrop("load", "rates.json", `{"n": 2}`); out.CaseID != first.CaseID || !out.Retried {
+		if out := sam.mustDrop("load", "rates.json", "2"); out.CaseID != first.CaseID || !out.Retried {
 			t.Errorf("%+v", out)
 		}
 		await(time.Minute)
 		sam.caseForm(first.CaseID).wants("state", `"completed"`, "status", `"done"`)
 		same(t, "the answer", sam.content(first.CaseID, "Answer"), "fine")
 		sent := outside.seen()
-		if n := len(sent); n != 2 || string(sent[0].Exec.Input) != `[1]` || string(sent[1].Exec.Input) != `[2]` || sent[0].Key == sent[1].Key {
+		if n := len(sent); n != 2 || string(sent[0].Exec.Input) != "of 1" || string(sent[1].Exec.Input) != "of 2" || sent[0].Key == sent[1].Key {
 			t.Errorf("sent: %+v", sent)
 		}
 	})

@@ -218,7 +218,7 @@ func TestOwnersRouteWarned(t *testing.T) {
 		{"sam", "none", "access: {start: []}\n" + plainStates, false},
 		{"ann", "teams", "context: core\n" + plainStates, false},
 		{"sam", "part", plainStates, true},
-		{"sam", "whole", "access: {start: [everyone]}\n" + strings.Replace(plainStates, "to: done", "to: done, child: {route: part}", 1), false},
+		{"sam", "whole", "access: {start: [everyone]}\n" + strings.Replace(plainStates, "trigger: auto, in: [open]", "in: [open], child: {route: part}", 1), false},
 		{"sam", "part", "title: A part\n" + plainStates, false},
 	} {
 		out := w.as(test.who).mustPutRoute(test.name, test.doc)

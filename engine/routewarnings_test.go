@@ -31,6 +31,7 @@ actions:
       - {mail: {to: [cfo, ann, bobb], subject: s, text: t}}
       - {start: {route: nowhere}}
       - {start: {route: told, roles: {reader: [ann]}}}
+access: {start: [everyone]}
 `
 	sam.mustPutRoute("told", `access: {start: [everyone], read: [everyone]}
 roles: {reader: {assign: [starter]}}
@@ -81,6 +82,7 @@ func TestRouteWarningsOfHooks(t *testing.T) {
 actions:
   begin: {trigger: init}
   finish: {trigger: auto, in: [open], to: done, guard: 'xattr["x-event"] == "paid"', onFire: [{log: $Paid;}]}
+access: {start: [everyone]}
 `
 	if out := sam.mustPutRoute("hooked", doc); len(out.Warnings) != 2 {
 		t.Errorf("without hooks: %q", out.Warnings)

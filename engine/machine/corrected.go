@@ -64,7 +64,7 @@ func (d deliveries) remake(at int, actor Actor) error {
 }
 
 // performer returns the person who has performed an action last, "" for none.
-func (d *caseDecision) performer(action string) string {
+func (d deliveries) performer(action string) string {
 	if p := d.c.performed(action); p != nil {
 		return p.By
 	}
@@ -98,7 +98,7 @@ func (d stepRun) again(steps []route.Step) error {
 
 // stepsThatSend returns the steps of a handler up to the one that has asked for a delivery;
 // nil if it is of a timer or onError, or if several steps may be meant.
-func (d *caseDecision) stepsThatSend(o *Outgoing) (found []route.Step) {
+func (d deliveries) stepsThatSend(o *Outgoing) (found []route.Step) {
 	action := d.route.Action(o.Source)
 	if action == route.NoAction || o.OfError {
 		return nil
