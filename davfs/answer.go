@@ -69,6 +69,7 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 		return a
 	}
 	if len(o.Warnings) > 0 && p.script && (!p.whole || o.Form == nil) && o.Draft == nil {
+		p.tag(a, o)
 		return a.warn(o)
 	}
 	if o.Draft != nil && p.script && !p.whole {
@@ -79,11 +80,7 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 		where = r.formAt(o)
 	}
 	if !p.whole || p.rules.content && where == "" || o.Once != nil || o.Form == nil {
-		// The name of an identity gives the complete form, never the bytes
-		// that were PUT, unless they are the same.
-		if o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag) {
-			a.add("ETag", o.ETag)
-		}
+		p.tag(a, o)
 		return a
 	}
 	if !o.Created {
@@ -110,6 +107,14 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 	a.add("Preference-Applied", "return=representation")
 	a.Body = o.Form
 	return a
+}
+
+// tag adds the ETag, if a GET of the same address returns the bytes that were PUT. The name of
+// an identity gives the complete form, never these bytes, unless they are the same.
+func (p *putRequest) tag(a *answer, o *engine.Outcome) {
+	if o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag) {
+		a.add("ETag", o.ETag)
+	}
 }
 
 // mostKept is how many bytes of a representation are kept to be given again. Kept answers

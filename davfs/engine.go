@@ -353,7 +353,7 @@ type Locks interface {
 	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]store.Lock, error)
 	OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error)
 	LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error)
-	Locked(by identity.Principal, l *store.Lock) error // what one is answered whom a lock keeps out
+	Locked(by identity.Principal, l *store.Lock) error                                                       // what one is answered whom a lock keeps out
 	EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *engine.Target) error // nil: nothing
 }
 

@@ -41,14 +41,14 @@ func TestDropOfFailedCaseIsTriedAgain(t *testing.T) {
 		davfs2 PUT Routes/load.yaml | {access: {start: [sam]}, states: {open: {type: start}, done: {type: complete}}, actions: {begin: {trigger: init}, finish: {trigger: auto, in: [open], to: done, onFire: [{set: {n: {cel: 'int(message["InputMessage"].n)'}}}]}}} | 201
 		davfs2 PUT Routes/load/rates.json | {"n": "x"} | 201
 		davfs2 LIST Routes/load/ | | 207 | (?s:.*rates.json.*)
-		curl PUT Routes/load/rates.json | {"n": "y"} | 200 | {"warnings":."Case 19 had failed. This file is its input now .*
+		curl PUT Routes/load/rates.json | {"n": "y"} | 200 | {"warnings":."Case 20 had failed. This file is its input now .*
 		davfs2 PUT Routes/load/rates.json | {"n": "8"} | 204
-		davfs2 GET Routes/load/Rejected/Case~~19~~is~~tried~~again.txt | | 200 | (?s:.*rates.json was saved again.*Case 19 had failed.*tried again with it.*Status/cases/19.txt.*)
-		curl GET Cases/19.json | | 200 | (?s:.*"state": "completed".*)
-		curl GET Cases/20.json | | 404
+		davfs2 GET Routes/load/Rejected/Case~~20~~is~~tried~~again.txt | | 200 | (?s:.*rates.json was saved again.*Case 20 had failed.*tried again with it.*Status/cases/20.txt.*)
+		curl GET Cases/20.json | | 200 | (?s:.*"state": "completed".*)
+		curl GET Cases/21.json | | 404
 		davfs2 PUT Routes/load/other.json | {"n": "x"} | 201
 		davfs2 DELETE Routes/load/other.json | | 204
-		davfs2 GET Routes/load/Rejected/Case~~20~~stays~~failed.txt | | 200 | (?s:.*other.json was deleted here.*the case 20,.*stays failed.*)
+		davfs2 GET Routes/load/Rejected/Case~~21~~stays~~failed.txt | | 200 | (?s:.*other.json was deleted here.*the case 21,.*stays failed.*)
 	`)
 }
 
@@ -57,8 +57,8 @@ func TestDropOfFailedCaseIsTriedAgain(t *testing.T) {
 func TestMoveOfEqualBytesLeavesNothing(t *testing.T) {
 	t.Parallel()
 	newScene(t).play(`
-		davfs2 PUT Routes/own.yaml | @route | 201
-		davfs2 PUT Routes/own.new | @route | 201
+		davfs2 PUT Routes/own.yaml | {access: {start: [everyone]}, states: {open: {type: start}, done: {type: complete}}, actions: {begin: {trigger: init}, end: {in: [open], allowed: everyone, to: done}}} | 201
+		davfs2 PUT Routes/own.new | {access: {start: [everyone]}, states: {open: {type: start}, done: {type: complete}}, actions: {begin: {trigger: init}, end: {in: [open], allowed: everyone, to: done}}} | 201
 		davfs2 MOVE Routes/own.new -> Routes/own.yaml | | 20.
 		davfs2 GET Routes/own.new | | 404
 		davfs2 LIST Routes/Rejected/ | | 404
@@ -72,7 +72,7 @@ func TestStoredWithWarnings(t *testing.T) {
 	newScene(t).play(`
 		davfs2 PUT Routes/leave.yaml | {states: {open: {type: start}, lost: {}}, actions: {begin: {trigger: init}}} | 201
 		davfs2 GET Routes/Rejected/leave.yaml~~has~~warnings.txt | | 200 | (?s:.*is in force, but .*/states/open: is a dead end.*)
-		rclone PUT Routes/leave.yaml | @route | 20.
+		rclone PUT Routes/leave.yaml | {access: {start: [everyone]}, states: {open: {type: start}, done: {type: complete}}, actions: {begin: {trigger: init}, end: {in: [open], allowed: everyone, to: done}}} | 20.
 		davfs2 GET Routes/Rejected/leave.yaml~~has~~warnings.txt | | 404
 		rclone PUT Schedule/odd.json | {"type": "crontab", "route": "bug", "spec": "*/7 * * * *"} | 201
 		davfs2 GET Schedule/Rejected/odd.json~~has~~warnings.txt | | 200 | (?s:.*begins anew with each hour.*)

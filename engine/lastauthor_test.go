@@ -35,7 +35,7 @@ func TestReplacedVersion(t *testing.T) {
 	w := newWorld(t)
 	sam, ann := w.as("sam"), w.as("ann")
 	shared := func(title string) string {
-		return "title: " + title + "\naccess: {admin: [sam, ann]}\n" + plainStates
+		return "title: " + title + "\naccess: {admin: [sam, ann], start: [everyone]}\n" + plainStates
 	}
 	sam.mustPutRoute("mine", shared("One"))
 	sam.mustPutRoute("mine", shared("Two"))
