@@ -137,10 +137,10 @@ func New(config Config) (*Server, error) {
 	if config.Pages != nil {
 		s.compressedPages = compress(config.Pages)
 	}
-	api := schema.OpenAPI()
+	api := sync.OnceValue(schema.OpenAPI) // few ask for it, and it is a fifth of the work of a start
 	s.compressed = compress(config.Drive)
 	s.compressedAPI = compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := reply(w, r, "application/json", api); err != nil {
+		if err := reply(w, r, "application/json", api()); err != nil {
 			WriteError(w, r, err)
 		}
 	}))
