@@ -38,9 +38,8 @@ func partsOf(page pageOf, f engine.Filter, tell func(r *engine.Resource) (member
 		var failed error
 		read, left := 0, partForms
 		err = eachOf(ctx, page, f, func(r *engine.Resource) (enough bool) {
-			var members []*info
-			held := 0
-			members, held, failed = tell(r)
+			members, held, fault := tell(r)
+			failed = fault
 			out = append(out, members...)
 			read, left, f.After = read+1, left-held, r.Seq
 			return failed != nil || left <= 0

@@ -93,8 +93,11 @@ func (e *Server) usageOf(r store.Reader, p *identity.Party) (*userUsage, error) 
 		of  func(identity.ID) (int64, error)
 		put *int64
 	}{
-		{r.Blobs().StoredBytes, &u.Bytes}, {r.Blobs().StoredFiles, &u.Files}, {r.Scratch().Bytes, &u.Temporary},
-		{r.Cases().CountOpen, &u.OpenCases}, {r.Entries().Count, &u.Entries},
+		{r.Blobs().StoredBytes, &u.Bytes},
+		{r.Blobs().StoredFiles, &u.Files},
+		{r.Scratch().Bytes, &u.Temporary},
+		{r.Cases().CountOpen, &u.OpenCases},
+		{r.Entries().Count, &u.Entries},
 	} {
 		var err error
 		if *count.put, err = count.of(p.ID); err != nil {

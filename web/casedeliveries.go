@@ -197,7 +197,8 @@ func iconOfStep(step string) string {
 
 // whatIsSent says it in words: "Mail to ann: A lamp".
 func whatIsSent(j *outbox.Journal) string {
-	noun, what := "", withoutSecrets(j.What)
+	what := withoutSecrets(j.What)
+	var noun string
 	switch route.Verb(j.Step) {
 	case route.StepExec:
 		noun = "Command"

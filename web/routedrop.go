@@ -35,7 +35,12 @@ func dropRequest(route, file string) driveRequest {
 // caseOfDrop returns the number of the case that a drop has started. The drive spells the header
 // in a way of its own.
 func caseOfDrop(a *driveAnswer) string {
-	return strings.Join(a.header["X-COILS-WORKFLOW-PROCESS-ID"], "")
+	for name, values := range a.header {
+		if strings.EqualFold(name, "X-COILS-WORKFLOW-PROCESS-ID") {
+			return strings.Join(values, "")
+		}
+	}
+	return ""
 }
 
 // dropForm is the form that starts a case of a route with a file.

@@ -167,7 +167,8 @@ func linesOfUser(u *userDetails, holds *usage, teams, administers string) [][2]s
 		lines = append(lines, [2]string{"deputy", fmt.Sprintf("%s, from %s to %s", d.User, minuteText(&d.From), minuteText(&d.To))})
 	}
 	return append(lines, [][2]string{
-		{"teams", teams}, {"administers", administers},
+		{"teams", teams},
+		{"administers", administers},
 		{"second factor", map[bool]string{true: "yes", false: "no"}[u.SecondFactor]},
 		{"last seen", minuteText(holds.LastSeen)},
 		{"sessions", fmt.Sprint(holds.Sessions)},
@@ -213,8 +214,11 @@ func showTeam(ctx context.Context, c *client, p output.Printer, name string) err
 		return p.Show(nil, []output.Item{{JSON: whole, Name: t.Name}})
 	}
 	return writePairs(p, [][2]string{
-		{"team", fmt.Sprintf("%s (id %d)", t.Name, t.ID)}, {"members", strings.Join(t.Members, ", ")}, {"administrators", strings.Join(t.Admins, ", ")},
-		{"teams", strings.Join(shown, ", ")}, {"users", strings.Join(usersIn(teams, t), ", ")},
+		{"team", fmt.Sprintf("%s (id %d)", t.Name, t.ID)},
+		{"members", strings.Join(t.Members, ", ")},
+		{"administrators", strings.Join(t.Admins, ", ")},
+		{"teams", strings.Join(shown, ", ")},
+		{"users", strings.Join(usersIn(teams, t), ", ")},
 	})
 }
 
