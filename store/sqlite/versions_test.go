@@ -164,6 +164,7 @@ func fillAccounts(w store.Writer, sam, ann, team identity.ID) error {
 				ID: ann, Name: "ann", Kind: identity.User, FullName: "Ann", Email: "ann@example.org", Admin: true,
 				Deputy: identity.Deputy{User: "sam", From: noon(), To: noon().Add(time.Hour)},
 			},
+			Quota:    5 << 20,
 			Password: "$argon2id$", Quiet: true, Watch: []string{"Bug"}, Zone: "Europe/Berlin", Revision: 2,
 			Mail: store.MailWishes{Kinds: []string{"task"}, Digest: "07:30", Quiet: &store.QuietHours{From: "20:00", To: "07:00"}}, Created: noon(), Modified: noon(),
 		}),

@@ -654,7 +654,7 @@ CREATE TABLE parties (
 	deputy_from INTEGER,
 	deputy_to   INTEGER,
 	quiet       INTEGER NOT NULL CHECK (quiet IN (0, 1)), -- no mails
-	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), mail TEXT NOT NULL DEFAULT '{"kinds":null}' CHECK (json_type(mail) = 'object'), zone TEXT NOT NULL DEFAULT '', factor TEXT NOT NULL DEFAULT '' CHECK (factor = '' OR json_valid(factor)), origin TEXT NOT NULL DEFAULT '', pending TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(pending)), -- names of routes
+	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), mail TEXT NOT NULL DEFAULT '{"kinds":null}' CHECK (json_type(mail) = 'object'), zone TEXT NOT NULL DEFAULT '', factor TEXT NOT NULL DEFAULT '' CHECK (factor = '' OR json_valid(factor)), origin TEXT NOT NULL DEFAULT '', pending TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(pending)), quota INTEGER NOT NULL DEFAULT 0 CHECK (quota >= 0), -- names of routes
 	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')),
 	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))

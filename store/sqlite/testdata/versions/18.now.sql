@@ -36,7 +36,7 @@ CREATE TABLE parties (
 	deputy_from INTEGER,
 	deputy_to   INTEGER,
 	quiet       INTEGER NOT NULL CHECK (quiet IN (0, 1)), -- no mails
-	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), mail TEXT NOT NULL DEFAULT '{"kinds":null}' CHECK (json_type(mail) = 'object'), zone TEXT NOT NULL DEFAULT '', factor TEXT NOT NULL DEFAULT '' CHECK (factor = '' OR json_valid(factor)), origin TEXT NOT NULL DEFAULT '', pending TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(pending)), -- names of routes
+	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), mail TEXT NOT NULL DEFAULT '{"kinds":null}' CHECK (json_type(mail) = 'object'), zone TEXT NOT NULL DEFAULT '', factor TEXT NOT NULL DEFAULT '' CHECK (factor = '' OR json_valid(factor)), origin TEXT NOT NULL DEFAULT '', pending TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(pending)), quota INTEGER NOT NULL DEFAULT 0 CHECK (quota >= 0), -- names of routes
 	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')),
 	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
@@ -552,13 +552,14 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-23 13:54:18');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-23 13:54:18');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 13:54:18');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-26 13:27:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-26 13:27:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-26 13:27:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-26 13:27:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-26 13:27:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-26 13:27:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-26 13:27:56');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-28 13:32:06');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 13:32:06');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 13:54:18');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 13:54:18');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 13:54:18');
@@ -571,9 +572,9 @@ INSERT INTO sequence (one, next) VALUES (1, 8);
 
 INSERT INTO settings (key, value) VALUES ('key', 'value');
 
-INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin, pending) VALUES (1, 'sam', 'sam', 'user', '', '', 0, 0, '[]', '[]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '', '', '', '{}');
-INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin, pending) VALUES (2, 'ann', 'ann', 'user', 'Ann', 'ann@example.org', 1, 0, '[]', '[]', '$argon2id$', 2, 1352462400000, 1352462400000, 1, 1352462400000, 1352466000000, 1, '["Bug"]', '{"kinds":["task"],"digest":"07:30","quiet":{"from":"20:00","to":"07:00"}}', 'Europe/Berlin', '', '', '{}');
-INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin, pending) VALUES (3, 'all', 'all', 'team', '', '', 0, 0, '["sam","ann"]', '["ann"]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '', '', '', '{}');
+INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin, pending, quota) VALUES (1, 'sam', 'sam', 'user', '', '', 0, 0, '[]', '[]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '', '', '', '{}', 0);
+INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin, pending, quota) VALUES (2, 'ann', 'ann', 'user', 'Ann', 'ann@example.org', 1, 0, '[]', '[]', '$argon2id$', 2, 1352462400000, 1352462400000, 1, 1352462400000, 1352466000000, 1, '["Bug"]', '{"kinds":["task"],"digest":"07:30","quiet":{"from":"20:00","to":"07:00"}}', 'Europe/Berlin', '', '', '{}', 0);
+INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone, factor, origin, pending, quota) VALUES (3, 'all', 'all', 'team', '', '', 0, 0, '["sam","ann"]', '["ann"]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '', '', '', '{}', 0);
 
 INSERT INTO app_passwords (id, user_id, folded, label, sha256, created, last_used, scope, expires, tell_at) VALUES (1, 1, 'phone', 'Phone', X'7FE8FE74998F4D3529A7358A0A6E2B3173BDBD9FF0D5551044557DDF6624E55E', 1352462400000, 1352462400000, '', NULL, NULL);
 
