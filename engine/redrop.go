@@ -49,7 +49,7 @@ func (e *Drops) earlierOf(r store.Reader, req Request, d Drop) (*redrop, error) 
 		return nil, err
 	}
 	h, err := e.decider.loadRow(r, req.By, row, nil)
-	if err != nil || !access.IsStarter(req.By, h.core) || failed && h.core.Life != machine.Failed && !h.core.HasFailures() {
+	if err != nil || !access.IsStarter(req.By, h.core) || failed && !canTryAgain(h.core, info) {
 		return nil, err
 	}
 	old, err := store.OrNil(r.Cases().Messages().GetByLabel(row.ID, store.LabelInput))
@@ -57,6 +57,13 @@ func (e *Drops) earlierOf(r store.Reader, req Request, d Drop) (*redrop, error) 
 		return nil, err
 	}
 	return &redrop{d, h, failed, old}, judgeAlias(r, req, info.ID, d.Name)
+}
+
+// canTryAgain reports whether a failed case takes another input: it could not start, or something
+// in it has failed and its version of the route is the present one. Who has mended the route drops
+// the file again to see the new version at work, which such a case would not come to.
+func canTryAgain(c *machine.Case, info *access.Route) bool {
+	return c.Life == machine.Failed || c.HasFailures() && c.RouteVersion == info.Version
 }
 
 // edit returns what the drop changes of the draft apart from its input.

@@ -95,7 +95,8 @@ func TestDropOfFailedCase(t *testing.T) {
 }
 
 // TestDropAfterFailureOfOthers: a case that another user has started, one whose file was
-// deleted, and one that a person has led into a state of the type failed do not take a file.
+// deleted, one whose route was changed since, and one that a person has led into a state of the
+// type failed do not take a file.
 func TestDropAfterFailureOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -111,6 +112,11 @@ func TestDropAfterFailureOfOthers(t *testing.T) {
 	same(t, "the folder", sam.aliases("load"), "")
 	if out := sam.mustDrop("load", "rates.json", `{"n": "1"}`); !out.Created || out.CaseID == first.CaseID {
 		t.Errorf("once the file was deleted: %+v", out)
+	}
+	changed := sam.mustDrop("load", "table.json", `{}`)
+	w.as("admin").mustPutRoute("load", "title: Mended\n"+failsInAction)
+	if out := sam.mustDrop("load", "table.json", `{"n": "1"}`); !out.Created || out.CaseID == changed.CaseID {
+		t.Errorf("once the route was changed: %+v", out)
 	}
 	w.as("admin").mustPutRoute("stop", `
 access: {start: [everyone]}

@@ -228,7 +228,7 @@ const rightsTable = `
 /dav/Workflow/Routes/{desk}.yaml
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
-  PUT {states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 204 403 403 409 409 409 401
+  PUT {access: {start: [everyone]}, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 204 403 403 409 409 409 401
   PUT {context: ops, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 403 403 403 409 409 409 401
   DELETE                                  | 409 409 403 403 404 404 404 401
   POST                                    | 405 405 405 405 404 404 404 401
@@ -236,7 +236,7 @@ const rightsTable = `
 /dav/Workflow/Routes/{desk}.json
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
-  PUT {"states": {"a": {"type": "start", "complete": true}}, "actions": {"begin": {"trigger": "init"}}} | 200 204 403 403 409 409 409 401
+  PUT {"access": {"start": ["everyone"]}, "states": {"a": {"type": "start", "complete": true}}, "actions": {"begin": {"trigger": "init"}}} | 200 204 403 403 409 409 409 401
   PUT?migrate {"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}} | 409 409 403 403 409 409 409 401
   DELETE                                  | 409 409 403 403 404 404 404 401
   DELETE?force                            | 204 204 403 403 404 404 404 401
@@ -245,7 +245,7 @@ const rightsTable = `
 /dav/Workflow/Routes/{idle}.yaml
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
-  PUT {states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 204 403 403 409 409 409 401
+  PUT {access: {start: [everyone]}, states: {a: {type: start, complete: true}}, actions: {begin: {trigger: init}}} | 200 204 403 403 409 409 409 401
   DELETE                                  | 204 204 403 403 404 404 404 401
   POST                                    | 405 405 405 405 404 404 404 401
   MKCOL                                   | 405 405 405 405 403 403 403 401
