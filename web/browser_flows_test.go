@@ -242,7 +242,7 @@ func flowTyping(t *testing.T, s *stage) {
 }
 
 // teaRoute is a route that ann may change.
-const teaRoute = "title: Tea\naccess: {admin: [ann]}\nroles: {host: {assign: ['team:core']}}\nstates: {wanted: {type: start, title: Wanted}, drunk: {type: complete}}\nactions: {ask: {trigger: init}, pour: {in: [wanted], to: drunk, role: host}}\n"
+const teaRoute = "title: Tea\naccess: {start: [everyone], admin: [ann]}\nroles: {host: {assign: ['team:core']}}\nstates: {wanted: {type: start, title: Wanted}, drunk: {type: complete}}\nactions: {ask: {trigger: init}, pour: {in: [wanted], to: drunk, role: host}}\n"
 
 // flowMoveCases: the page says which cases would move, and they move when it is stored.
 func flowMoveCases(t *testing.T, s *stage) {
