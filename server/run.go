@@ -105,7 +105,7 @@ func newHTTPServer(handler http.Handler, connections *connections, errors zerolo
 const (
 	leastWindow    = 1 << 20
 	mostWindow     = 4<<20 - 1 // the most that net/http allows
-	windowsInTotal = 20        // that are as much as the room of all requests
+	windowsInTotal = 32        // that are as much as the room of all requests
 )
 
 // receiving returns how much of a body a client may send over HTTP/2 before it is read:

@@ -462,7 +462,7 @@ func TestReceivingWindows(t *testing.T) {
 	for _, test := range []struct {
 		memory *Memory
 		want   uint32
-	}{{nil, mostWindow}, {NewMemory(16 << 20), leastWindow}, {NewMemory(40 << 20), 2 << 20}, {NewMemory(1 << 30), mostWindow}} {
+	}{{nil, mostWindow}, {NewMemory(16 << 20), leastWindow}, {NewMemory(80 << 20), 2560 << 10}, {NewMemory(1 << 30), mostWindow}} {
 		x := newRig(t, func(c *Config) { c.TLS, c.Memory = certificate.TLSConfig(), test.memory })
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

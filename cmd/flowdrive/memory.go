@@ -18,8 +18,9 @@ const (
 	// standing is what the server takes beside what requests hold: the program, the
 	// database's caches, what is kept of routes and users.
 	standing byteSize = 96 << 20
-	// filterPart is which part of the limit is for the processes of jq filters.
-	filterPart = 4
+	// filterPart is which part of the limit the processes of jq filters may take beside it. With
+	// less than half of the default a table of a MiB could not be sorted.
+	filterPart = 2
 )
 
 // memory returns the room that requests share. It also tells the garbage collector
@@ -31,11 +32,10 @@ func (s *settings) memory() *server.Memory {
 	if os.Getenv("GOMEMLIMIT") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(int64(limit) / 2)
 	}
-	filters := byteSize(s.filterShare().All())
-	return server.NewMemory(int64(max(limit-standing-filters, limit/4)) / 2)
+	return server.NewMemory(int64(max(limit-standing, limit/4)) / 2)
 }
 
-// filterShare returns how much of the limit the processes of jq filters may take.
+// filterShare returns how much the processes of jq filters may take.
 func (s *settings) filterShare() jqworker.Share {
 	return jqworker.ShareOf(uint64(cmp.Or(s.memoryLimit, defaultMemory) / filterPart))
 }

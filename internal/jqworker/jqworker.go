@@ -41,7 +41,7 @@ type Share struct {
 // How much memory a filter may take. A process of the Go runtime takes memory by the arena of
 // so many bytes: it has the first one before it reads anything.
 const (
-	LeastEach = 64 << 20
+	LeastEach = 128 << 20
 	MostEach  = 256 << 20
 	arena     = 64 << 20
 	// besideHeap is what a process takes beside its heap: stacks of threads, and what the
@@ -56,9 +56,6 @@ func ShareOf(bytes uint64) Share {
 	}
 	return Share{min(bytes/2, MostEach), 2}
 }
-
-// All returns how many bytes all filters take at most.
-func (s Share) All() uint64 { return s.Each * uint64(s.AtATime) }
 
 // job is what a process is sent, and result what it answers.
 type job struct {
