@@ -25,8 +25,10 @@ var (
 		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.folded = ?3 AND (a.open = 1 OR ` + ofFailedCase + ` = a.case_id))`
 	selectAliases = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m", "content") + joinInput + `
 		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.open = 1`
+	// An author may have dropped very many files: the few cases that have failed are where it begins.
 	selectFailedAliases = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m", "content") + joinInput + `
-		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.open = 0 AND ` + ofFailedCase + ` = a.case_id)`
+		JOIN cases c ON c.id = a.case_id
+		WHERE c.route_id = ?2 AND c.state = 'failed' AND c.open = 0 AND c.archived IS NULL AND +a.author_id = ?1 AND +a.route_id = ?2`
 )
 
 // ofFailedCase begins the condition that the case of an alias has failed.

@@ -54,7 +54,7 @@ func Statements() map[string]string {
 		"insertDocument": insertDocument.query, "replaceDocument": replaceDocument.query, "touchFolder": touchFolder,
 		"deleteDocument": deleteDocument, "moveDocument": moveDocument, "copyDocument": copyDocument, "detachFolder": detachFolder, "selectDetached": selectDetached,
 		"selectDocumentsIn": selectDocumentsIn, "deleteDocumentFiles": deleteDocumentFiles, "detachFolders": detachFolders,
-		"selectAlias": selectAlias, "selectAliases": selectAliases, "upsertAlias": upsertAlias, "deleteAlias": deleteAlias,
+		"selectAlias": selectAlias, "selectAliases": selectAliases, "selectFailedAliases": selectFailedAliases, "upsertAlias": upsertAlias, "deleteAlias": deleteAlias,
 		"selectScratch": selectScratch, "selectScratchIn": selectScratchIn, "selectScratchBytes": selectScratchBytes,
 		"selectOldestScratch": selectOldestScratch, "selectScratchExpiry": selectScratchExpiry,
 		"upsertScratch": upsertScratch.query, "moveScratch": moveScratch, "moveScratchBelow": moveScratchBelow,

@@ -179,6 +179,8 @@ CREATE INDEX cases_by_route ON cases (route_id) WHERE archived IS NULL;
 CREATE INDEX cases_ended ON cases (route_id, status)
 	WHERE open = 0 AND state <> 'canceled' AND archived IS NULL;
 
+CREATE INDEX cases_failed ON cases (route_id) WHERE state = 'failed' AND open = 0 AND archived IS NULL;
+
 CREATE INDEX cases_listed ON cases (id) WHERE archived IS NULL;
 
 CREATE INDEX cases_of_enablement ON cases (parent_id, parent_row, id) WHERE parent_id IS NOT NULL;

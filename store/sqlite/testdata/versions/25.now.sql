@@ -559,7 +559,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-26 13:27:48');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-26 13:27:48');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-26 13:27:48');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 13:32:18');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 14:19:49');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-26 13:27:48');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-26 13:27:48');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-26 13:27:48');
@@ -932,3 +932,4 @@ END;
 CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 > 0 BEGIN
 	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
 END;
+CREATE INDEX cases_failed ON cases (route_id) WHERE state = 'failed' AND open = 0 AND archived IS NULL;

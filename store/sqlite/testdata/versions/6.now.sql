@@ -541,32 +541,32 @@ CREATE TABLE "troubles" (
 ) STRICT;
 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-28 13:31:47');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-28 14:19:40');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 13:31:47');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 14:19:40');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-28 13:31:47');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-28 13:31:47');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-28 14:19:40');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-28 14:19:40');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -924,3 +924,4 @@ END;
 CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 > 0 BEGIN
 	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
 END;
+CREATE INDEX cases_failed ON cases (route_id) WHERE state = 'failed' AND open = 0 AND archived IS NULL;
