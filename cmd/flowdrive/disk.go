@@ -192,7 +192,8 @@ func (d *disk) tellOf() {
 	if wrong := d.wrong.Load(); wrong != nil {
 		what = map[string]string{diskFull: toldFull, databaseFull: toldDatabase, diskReadOnly: toldReadOnly, diskFails: toldFails}[*wrong]
 	}
-	if d.tell == nil || d.told != nil && *d.told == what || d.database != nil && !d.known {
+	unknown := d.database != nil && !d.known && what == ""
+	if d.tell == nil || d.told != nil && *d.told == what || unknown {
 		return
 	}
 	d.told = &what

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,6 +99,17 @@ func TestDatabaseIsAsked(t *testing.T) {
 	d.lacks = func() bool { return lacks }
 	full := errs.New(errs.Full, "full")
 	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	room := d.statfs
+	answer = errors.New("away")
+	d.statfs = func(_ string, into *syscall.Statfs_t) error {
+		*into = syscall.Statfs_t{Bsize: 4096, Blocks: 10000}
+		return nil
+	}
+	if d.look(t.Context(), now); !slices.Equal(told, []string{toldFull}) {
+		t.Errorf("the data folder is full, and nobody knows of the database: told %q", told)
+	}
+	d.statfs, d.told, told = room, nil, nil
+	d.wrong.Store(nil)
 	for _, step := range []struct {
 		name   string
 		answer error
