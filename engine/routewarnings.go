@@ -84,8 +84,8 @@ func (e *Routes) warningsOf(by identity.Principal, owner identity.ID, r *route.R
 }
 
 // ownersAlone warns of a route that does not say who may start it, and that belongs to a
-// single user: nobody else may. A child route is started by its parents, whoever its
-// owner is.
+// single user: nobody else may. A child route is started by its parents,
+// for which its owner does not matter.
 func (e *Routes) ownersAlone(owner identity.ID, r *route.Route) []errs.Fault {
 	party := e.directory().ByID(owner)
 	if r.Access.Start != nil || party == nil || party.Kind != identity.User {

@@ -27,7 +27,7 @@ func checkCommand() *cobra.Command {
 			"known, and what is stored of each case and schedule entry: forms, due times,\n" +
 			"and that an active case is at rest. It prints a line for each finding:\n" +
 			"<kind> <id> <path>: <text>, without the path if it is the id. What it cannot judge,\n" +
-			"as a case whose expressions cost too much, has \"not judged\" there and is no fault.\n\n" +
+			"as a case whose expressions cost too much, has \"not judged\" there and is not a fault.\n\n" +
 			"--repair-orphans removes files of contents that the database does not know; no\n" +
 			"server may be running.\n\n" +
 			"With --db the tables of a PostgreSQL database are copied, as they are at one instant,\n" +

@@ -140,7 +140,7 @@ func (g *Rights) SeesCase(r store.Reader, by identity.Principal, c *store.Case) 
 	return g.seesAsDeputy(r, by, c)
 }
 
-// ownsCase reports whether by sees the case whoever has a part in it.
+// ownsCase reports whether by sees the case without having a part in it.
 func (g *Rights) ownsCase(by identity.Principal, c *store.Case) bool {
 	if by.Admin() || by.In(c.ContextID) || by.In(c.StarterID) {
 		return true

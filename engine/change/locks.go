@@ -61,8 +61,8 @@ func (s *LockScope) Covering(r store.LockReader, now time.Time) (covers, ofFolde
 func ScopeOf(key store.LockKey) LockScope { return LockScope{Self: key} }
 
 // Locked returns the errs.Locked of something that a lock covers: whose it is, until when
-// and since when, as the caller reads times. Everyone may know the names of users; whoever
-// is kept out by a lock may write what it is on.
+// and since when, as the caller reads times. Everyone may know the names of users, and
+// only who may write something is kept out by a lock on it.
 func (m *Maker) Locked(by identity.Principal, l *store.Lock) error {
 	who, do := "another user", "ask who is working on it"
 	switch name := m.NameOf(l.HolderID); {
