@@ -49,7 +49,8 @@ func checkFigures(t *testing.T, cfg Config, report *Report) {
 		}
 		switch row.Verdict {
 		case NotJudged:
-			if row.Work == "" || row.Measured == nil || row.Measured.Value <= 0 && row.Measured.Unit != Bytes && row.Measured.Unit != Statements || row.ToReach == "" {
+			// What takes hardly more than doing nothing may measure 0: other tests take CPU meanwhile.
+			if row.Work == "" || row.Measured == nil || row.Measured.Value < 0 && row.Measured.Unit != Bytes || row.ToReach == "" {
 				t.Errorf("%s is not whole: %+v", row.Figure, row)
 			}
 		case Skipped:

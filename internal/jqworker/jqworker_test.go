@@ -3,6 +3,7 @@ package jqworker
 import (
 	"context"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ func TestFilter(t *testing.T) {
 		{`"` + strings.Repeat("x", 10) + `" * 100000 | error`, `1`, `fault: error: xxxxxxxxxxxx`},
 		{`now`, `1`, `fault: cannot use now`}, // which no route can hold
 		{`.`, `"` + strings.Repeat("x", jq.MaxJSON-2) + `"`, `"xxxxxxxx`},
-		{`sort | length`, `[{"name": "ann"}` + strings.Repeat(`,{"name": "Lindqvist", "amount": "12.50", "city": "Bern"}`, 17_000) + `]`, `17001`},
+		{`sort | length`, `[{"name": "ann"}` + strings.Repeat(`,{"name": "Lindqvist", "amount": "12.50", "city": "Bern"}`, tableRows-1) + `]`, strconv.Itoa(tableRows)},
 		{`.`, `nonsense`, `fault: the input is not JSON`},
 		{`localtime2`, `1`, `fault: is not a valid jq filter`},
 	} {
