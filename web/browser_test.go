@@ -109,10 +109,14 @@ func (w *window) expect(part string) {
 	w.expected = part
 }
 
+// patience is how long a test waits for the browser, which is slow on a machine that does
+// much else.
+const patience = 2 * time.Minute
+
 // eval returns the value of an expression in the page, which may be a promise.
 func eval[V any](w *window, expression string) V {
 	w.t.Helper()
-	ctx, late := context.WithTimeout(w.ctx, 30*time.Second)
+	ctx, late := context.WithTimeout(w.ctx, patience)
 	defer late()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -124,7 +128,7 @@ func eval[V any](w *window, expression string) V {
 // visit opens a page.
 func (w *window) visit(path string) {
 	w.t.Helper()
-	ctx, late := context.WithTimeout(w.ctx, 30*time.Second)
+	ctx, late := context.WithTimeout(w.ctx, patience)
 	defer late()
 	if err := chromedp.Do(ctx, chromedp.Navigate(w.base+path)); err != nil {
 		w.t.Fatal(err)
@@ -153,11 +157,11 @@ func (w *window) text(selector string) string {
 // until waits until an expression of the page is true.
 func (w *window) until(expression string) {
 	w.t.Helper()
-	limit, tick := time.NewTimer(30*time.Second), time.NewTicker(50*time.Millisecond)
+	limit, tick := time.NewTimer(patience), time.NewTicker(50*time.Millisecond)
 	defer limit.Stop()
 	defer tick.Stop()
 	for {
-		ctx, late := context.WithTimeout(w.ctx, 30*time.Second)
+		ctx, late := context.WithTimeout(w.ctx, patience)
 		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
 		late()
 		if err == nil && is { // else the page may be on its way

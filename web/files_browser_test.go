@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -15,7 +14,7 @@ import (
 // choose chooses files in a field.
 func (w *window) choose(selector string, files ...string) {
 	w.t.Helper()
-	ctx, late := context.WithTimeout(w.ctx, 30*time.Second)
+	ctx, late := context.WithTimeout(w.ctx, patience)
 	defer late()
 	if err := chromedp.Do(ctx, chromedp.SetUploadFiles(selector, files)); err != nil {
 		w.t.Fatal(err)

@@ -137,7 +137,7 @@ func TestCertificateByACME(t *testing.T) { //nolint:paralleltest // Pebble reads
 		t.Helper()
 		var major int
 		var header http.Header
-		eventually(t, time.Minute, func() string {
+		eventually(t, func() string {
 			var err error
 			if major, header, err = get(p, "flow.example"); err != nil {
 				return err.Error()

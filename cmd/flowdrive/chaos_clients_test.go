@@ -287,7 +287,7 @@ func (k *crowd) await(t *testing.T, more int) {
 		return k.done
 	}
 	want := count() + more
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, func() string {
 		if got := count(); got < want {
 			return fmt.Sprintf("%d requests were acknowledged, not %d", got, want)
 		}
@@ -307,7 +307,7 @@ func (k *crowd) check(t *testing.T) {
 	t.Helper()
 	p := k.c.front
 	for uuid := range k.fired {
-		eventually(t, 2*time.Minute, func() string {
+		eventually(t, func() string {
 			if a, err := p.do(t.Context(), http.MethodGet, scheduleFolder+uuid+".json", ""); err != nil || a.status != http.StatusNotFound {
 				return "entry " + uuid + " has not ended"
 			}

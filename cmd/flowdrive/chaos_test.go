@@ -124,7 +124,7 @@ func (c *chaos) cutCommits(t *testing.T) {
 	t.Helper()
 	for range 1 + c.random.IntN(3) {
 		c.ways[c.main].Swallow(1, "COMMIT\x00")
-		eventually(t, time.Minute, func() string {
+		eventually(t, func() string {
 			if !c.ways[c.main].Swallowed() {
 				return "nothing was committed"
 			}
@@ -210,7 +210,7 @@ func (c *chaos) pauseNode(t *testing.T) {
 	} else {
 		<-time.After(time.Duration(16+c.random.IntN(14)) * time.Second)
 	}
-	eventually(t, time.Minute, func() string {
+	eventually(t, func() string {
 		switch now := c.database.Execute(t, "flow", whoHasTheLock); {
 		case len(now) == 0:
 			return "no node is active"

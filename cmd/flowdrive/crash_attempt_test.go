@@ -107,7 +107,7 @@ func (a *attempts) runs() (keys []string) {
 // all, with how many keys.
 func (a *attempts) becomes(at, state string, tries, keys int) {
 	a.Helper()
-	eventually(a.T, 30*time.Second, func() string {
+	eventually(a.T, func() string {
 		if c := get[struct{ State string }](a.T, a.p, at); c.State != state {
 			return fmt.Sprintf("%s is %s", at, c.State)
 		}
@@ -137,7 +137,7 @@ func (a *attempts) says(at, text string, times int) {
 func (a *attempts) told(want ...string) {
 	a.Helper()
 	var subjects []string
-	eventually(a.T, 30*time.Second, func() string {
+	eventually(a.T, func() string {
 		subjects = nil
 		for _, m := range a.box.Mails() {
 			subjects = append(subjects, m.Subject)
@@ -200,7 +200,7 @@ func TestKilledBeforeAndAfterAnAttempt(t *testing.T) {
 		for range 4 { // as many as there is room for
 			first = append(first, a.startCase())
 		}
-		eventually(t, 30*time.Second, func() string {
+		eventually(t, func() string {
 			if n := len(a.runs()); n != 4 {
 				return fmt.Sprintf("%d have begun", n)
 			}
@@ -225,7 +225,7 @@ func TestKilledBeforeAndAfterAnAttempt(t *testing.T) {
 			if at == last {
 				want = "completed"
 			}
-			eventually(t, 30*time.Second, func() string {
+			eventually(t, func() string {
 				if c := get[struct{ State string }](t, a.p, at); c.State != want {
 					return fmt.Sprintf("%s: %s is %s", step, at, c.State)
 				}
@@ -272,7 +272,7 @@ func TestKilledDuringAMail(t *testing.T) {
 	at := a.startCase()
 	a.again()
 	outbox := strings.TrimSuffix(at, ".json") + "/Outbox/.contents"
-	eventually(t, 30*time.Second, func() string {
+	eventually(t, func() string {
 		sent := get[[]struct{ State string }](t, a.p, outbox)
 		if len(sent) != 1 || sent[0].State != "delivered" {
 			return fmt.Sprintf("the outbox has %v", sent)

@@ -83,7 +83,7 @@ func TestBackupsWhileWriting(t *testing.T) {
 	// What pins the contents has gone with who was killed: the server collects, also what
 	// was kept of deleted documents.
 	startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn", "--keep-versions", "P0D"))
-	eventually(t, 20*time.Second, func() string {
+	eventually(t, func() string {
 		if n := countContents(t, data); n > lenOf(&kept)+8 {
 			return fmt.Sprintf("there are %d contents for %d documents", n, lenOf(&kept))
 		}

@@ -58,7 +58,7 @@ func TestKilledWhileFiring(t *testing.T) {
 	})
 	caughtUp := time.Now()
 	for uuid, start := range entries.endless {
-		eventually(t, 15*time.Second, func() string {
+		eventually(t, func() string {
 			got := get[[]occurrence](t, p, scheduleFolder+uuid+"/occurrences.json")
 			if want := int(caughtUp.Sub(start).Seconds()); len(got) < want {
 				return fmt.Sprintf("entry %s has fired %d times, not %d", uuid, len(got), want)
@@ -67,7 +67,7 @@ func TestKilledWhileFiring(t *testing.T) {
 		})
 		p.must(t, http.StatusNoContent, http.MethodDelete, scheduleFolder+uuid+".json", "")
 	}
-	eventually(t, 15*time.Second, func() string {
+	eventually(t, func() string {
 		if left := get[[]entryForm](t, p, scheduleFolder+".contents"); len(left) > 0 {
 			return fmt.Sprintf("%d entries have not ended", len(left))
 		}
@@ -75,7 +75,7 @@ func TestKilledWhileFiring(t *testing.T) {
 	})
 	// What a kill left queued is finished.
 	var cases []caseForm
-	eventually(t, 15*time.Second, func() string {
+	eventually(t, func() string {
 		cases = get[[]caseForm](t, p, casesFolder+".contents")
 		for _, c := range cases {
 			if c.State != "completed" {

@@ -22,7 +22,7 @@ func TestKilledWhileFounding(t *testing.T) {
 		if err := first.Start(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, 10*time.Second, func() string {
+		eventually(t, func() string {
 			if _, err := os.Stat(filepath.Join(data, databaseName)); err != nil {
 				return err.Error()
 			}

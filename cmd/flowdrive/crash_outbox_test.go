@@ -62,7 +62,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 func (p *program) heardOnce(t *testing.T, s *service, cases []string) int {
 	t.Helper()
 	for _, at := range cases {
-		eventually(t, 30*time.Second, func() string {
+		eventually(t, func() string {
 			if c := get[struct{ State string }](t, p, at); c.State != "completed" {
 				return fmt.Sprintf("%s is %s", at, c.State)
 			}

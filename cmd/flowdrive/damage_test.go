@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestDamagedContentIsNotServed: a content that is not what was stored is never served
@@ -56,7 +55,7 @@ func TestDamagedContentIsNotServed(t *testing.T) {
 	if a := p.must(t, http.StatusOK, http.MethodGet, "/metrics", ""); !strings.Contains(string(a.body), "flowdrive_damaged_contents_total 4") {
 		t.Error("the metrics do not count it")
 	}
-	eventually(t, 30*time.Second, func() string { // administrators are told, by what ways there are
+	eventually(t, func() string { // administrators are told, by what ways there are
 		a := p.must(t, http.StatusOK, http.MethodGet, "/dav/Admin/Status.json", "")
 		if strings.Contains(string(a.body), `"part": "contents"`) {
 			return ""

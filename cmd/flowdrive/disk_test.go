@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 	p.must(t, http.StatusCreated, http.MethodPut, document, strings.Repeat("x", 100000))
 	p.must(t, http.StatusCreated, http.MethodPut, entry, `{"route": "bug", "type": "interval", "weeks": 1}`)
 	uuid := p.must(t, http.StatusCreated, http.MethodPut, attachment, strings.Repeat("y", 100000)).header.Get("X-OpenGroupware-AttachmentUUID")
-	eventually(t, 10*time.Second, func() string {
+	eventually(t, func() string {
 		if _, err := os.Stat(filepath.Join(data, reserveName)); err != nil {
 			return err.Error()
 		}
@@ -63,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 			return ""
 		}
 	}
-	eventually(t, 5*time.Second, status(http.StatusServiceUnavailable))
+	eventually(t, status(http.StatusServiceUnavailable))
 	if a := p.must2(t, http.MethodGet, "/readyz"); !strings.Contains(string(a.body), "The server is not ready. disk: The server's disk is full.") {
 		t.Errorf("/readyz does not say why: %s", a.body)
 	}
@@ -83,7 +83,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, status(http.StatusOK))
+	eventually(t, status(http.StatusOK))
 	p.must(t, http.StatusCreated, http.MethodPut, "/dav/Documents/admin/y.txt", strings.Repeat("y", 10000))
 	if err := p.stop(); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/webdav"
 
@@ -100,7 +99,7 @@ func litmus(t *testing.T, program, url string) map[string][]string {
 	t.Helper()
 	failed := map[string][]string{}
 	for _, suite := range []string{"basic", "copymove", "props", "locks", "http"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		cmd := exec.CommandContext(ctx, program, "-k", url, "admin", "any")
 		cmd.Dir, cmd.Env = t.TempDir(), append(cmd.Environ(), "TESTS="+suite)
 		out, err := cmd.CombinedOutput()

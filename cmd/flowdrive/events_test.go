@@ -123,7 +123,7 @@ func (st *stream) next() heardEvent {
 	select {
 	case ev := <-st.events:
 		return ev
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		st.Fatal("nothing is heard")
 		return heardEvent{}
 	}

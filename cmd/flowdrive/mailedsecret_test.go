@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"flowdrive/internal/mailbox"
 )
@@ -46,7 +45,7 @@ actions:
 		q.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/"+routeName+".yaml", strings.ReplaceAll(text, "SECRET", secret))
 		at := q.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "`+routeName+`"}`).header.Get("Location")
 		var told string
-		eventually(t, 30*time.Second, func() string {
+		eventually(t, func() string {
 			told = string(q.must(t, http.StatusOK, "GET", strings.TrimSuffix(at, ".json")+"/log.txt", "").body)
 			if !strings.Contains(told, "elivered") {
 				return told

@@ -26,7 +26,7 @@ func TestClockOfTheDatabase(t *testing.T) {
 	a := p.must(t, http.StatusCreated, http.MethodPut, scheduleFolder+"request", `{"route": "collector", "type": "interval", "seconds": 1, "repeat": 2}`)
 	uuid := a.header.Get("X-OpenGroupware-ScheduleEntryUUID")
 	var fired []caseForm
-	eventually(t, time.Minute, func() string {
+	eventually(t, func() string {
 		fired = get[[]caseForm](t, p, casesFolder+".contents")
 		if len(fired) < 2 {
 			return fmt.Sprintf("%s has fired %d times", uuid, len(fired))

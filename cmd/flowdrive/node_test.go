@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"flowdrive/internal/cable"
 	"flowdrive/internal/pgtest"
@@ -27,7 +26,7 @@ func startNode(t *testing.T, address, name string, flags ...string) *program {
 		cmd:  exec.Command("flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), name), "--db", address, "--node", name, "--log-level", "warn"}, flags...)...),
 		user: "admin", password: adminPassword, dead: make(chan struct{}), complaints: &watched{},
 		greeting: &watched{want: regexp.MustCompile(`Listening on (http://\S+)/, one`), found: make(chan string, 1)},
-		client:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableCompression: true}},
+		client:   &http.Client{Timeout: patience, Transport: &http.Transport{DisableCompression: true}},
 	}
 	p.cmd.Env = keys(s3server.Secret)
 	p.cmd.Stdout, p.cmd.Stderr = p.greeting, p.complaints
@@ -58,7 +57,7 @@ func (p *program) folder() string { return p.cmd.Args[slices.Index(p.cmd.Args, "
 // awaitReady waits until the node is the active one.
 func (p *program) awaitReady(t *testing.T) {
 	t.Helper()
-	eventually(t, time.Minute, func() string {
+	eventually(t, func() string {
 		got, err := p.do(t.Context(), "GET", "/readyz", "")
 		if err != nil {
 			return err.Error()
@@ -74,7 +73,7 @@ func (p *program) awaitReady(t *testing.T) {
 // when a node begins or ends to be the active one.
 func (p *program) refused(t *testing.T, method, path, body string) (got *answer) {
 	t.Helper()
-	eventually(t, time.Minute, func() (amiss string) {
+	eventually(t, func() (amiss string) {
 		var err error
 		if got, err = p.do(t.Context(), method, path, body); err != nil {
 			return err.Error()

@@ -26,7 +26,7 @@ func TestNodesOfAnOlderVersion(t *testing.T) {
 	newer.kill()
 	select {
 	case <-older.dead:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the node of the older version does not end")
 	}
 	if code := older.cmd.ProcessState.ExitCode(); code != exitConfig || !strings.Contains(older.complaints.String(), "was last used by a newer program") {

@@ -44,7 +44,7 @@ func TestFullDatabase(t *testing.T) {
 	}
 	says := func(part, want string) {
 		t.Helper()
-		eventually(t, time.Minute, func() string {
+		eventually(t, func() string {
 			got := p.must(t, http.StatusOK, "GET", "/readyz", "")
 			if !strings.Contains(got.String(), want) {
 				return part + ": " + got.String()
@@ -61,7 +61,7 @@ func TestFullDatabase(t *testing.T) {
 	if got := string(p.must(t, http.StatusOK, "GET", "/metrics", "").body); !strings.Contains(got, "\nflowdrive_disk_full 1\n") {
 		t.Error("the metrics do not say it")
 	}
-	eventually(t, time.Minute, func() string {
+	eventually(t, func() string {
 		if got := p.must(t, http.StatusOK, "GET", "/dav/Admin/Status.json", "").String(); !strings.Contains(got, toldDatabase) {
 			return "administrators are not told: " + got
 		}
@@ -71,7 +71,7 @@ func TestFullDatabase(t *testing.T) {
 	server.Execute(t, "flow", `DROP EVENT TRIGGER no_room; DROP TRIGGER no_room ON documents; DROP TRIGGER no_room ON nodes`)
 	says("the disk after that", "disk: ok")
 	p.must(t, http.StatusCreated, "PUT", "/dav/Documents/admin/new.txt", "new")
-	eventually(t, time.Minute, func() string {
+	eventually(t, func() string {
 		if got := p.must(t, http.StatusOK, "GET", "/dav/Admin/Status.json", "").String(); strings.Contains(got, toldDatabase) {
 			return "administrators are still told: " + got
 		}
@@ -155,7 +155,7 @@ func TestDatabaseIsReadOnly(t *testing.T) {
 		server.Execute(t, "postgres", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'flow'`)
 	}
 	set("on")
-	eventually(t, time.Minute, func() string {
+	eventually(t, func() string {
 		if got := p.refused(t, "PUT", path, "lost"); !strings.Contains(got.String(), databaseRead) {
 			return got.String()
 		}

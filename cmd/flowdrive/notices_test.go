@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"flowdrive/engine/notice"
 	"flowdrive/internal/mailbox"
@@ -48,7 +47,7 @@ actions:
 	if len(mails) != 2 || mails[1].To[0] != "sam@example.net" || mails[1].Subject != "Checked: Chairs" {
 		t.Errorf("got mails %+v", mails[1:])
 	}
-	eventually(t, 30*time.Second, func() string {
+	eventually(t, func() string {
 		if n := len(s.seen()); n != 2 {
 			return fmt.Sprintf("%d calls", n)
 		}
@@ -91,7 +90,7 @@ actions:
 	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam works upstairs"}`)
 	path := p.as("sam", "sam works upstairs").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
 	p.must(t, http.StatusNoContent, "PUT", strings.TrimSuffix(path, ".json")+"/Actions/check.json", `{"comment": "well"}`)
-	eventually(t, 30*time.Second, func() string {
+	eventually(t, func() string {
 		if n := len(s.seen()); n < 2 {
 			return fmt.Sprintf("%d calls", n)
 		}

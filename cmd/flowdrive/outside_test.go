@@ -143,7 +143,7 @@ func TestOutside(t *testing.T) {
 	}
 	ends := func(path, status string) {
 		t.Helper()
-		eventually(t, 30*time.Second, func() string {
+		eventually(t, func() string {
 			c := get[struct{ State, Status string }](t, p, path)
 			if c.State == "completed" && c.Status == status {
 				return ""
@@ -154,7 +154,7 @@ func TestOutside(t *testing.T) {
 	ends(start("pen"), "done")
 	ends(start("ring"), "refused")
 
-	eventually(t, 30*time.Second, func() string { // neither sees the other, and there are those that tell how the cases ended
+	eventually(t, func() string { // neither sees the other, and there are those that tell how the cases ended
 		var to []string
 		for _, m := range box.Mails() {
 			if m.Subject == "Your pen" && strings.TrimSpace(m.Text) == "It is for pen." {
@@ -271,7 +271,7 @@ actions:
 roles: {clerk: {assign: [starter]}}
 `, s.URL+"/"))
 	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "tell"}`)
-	eventually(t, 20*time.Second, func() string {
+	eventually(t, func() string {
 		for line := range strings.Lines(p.complaints.String()) {
 			if strings.Contains(line, "unasked") && strings.HasSuffix(line, "\n") {
 				if !json.Valid([]byte(line)) {
@@ -306,7 +306,7 @@ roles: {clerk: {assign: [starter]}}
 		line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 		return err == nil && string(line) == "sleep\x00600\x00"
 	}
-	eventually(t, 20*time.Second, func() string {
+	eventually(t, func() string {
 		text, err := os.ReadFile(started)
 		if err != nil {
 			return err.Error()
@@ -318,7 +318,7 @@ roles: {clerk: {assign: [starter]}}
 		return ""
 	})
 	p.kill()
-	eventually(t, 20*time.Second, func() string {
+	eventually(t, func() string {
 		if runs() {
 			return "process " + pid + " runs"
 		}
@@ -373,7 +373,7 @@ func TestCollectorPost(t *testing.T) {
 	entries := p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Schedule/rows.json", strings.Replace(string(entry), strings.Repeat("0", 32), uuid, 1))
 	p.must(t, http.StatusNoContent, "PUT", entries.header.Get("Location"), `{"do": "trigger"}`)
 
-	eventually(t, 30*time.Second, func() string { // there is also the mail that tells how the case ended
+	eventually(t, func() string { // there is also the mail that tells how the case ended
 		for _, m := range box.Mails() {
 			if slices.Equal(m.To, []string{"sam@example.net"}) && strings.HasPrefix(m.Subject, "Collected: "+now.Format("2006-01-")) && strings.TrimSpace(m.Text) == "The service has taken 1 rows." {
 				return ""

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-smtp"
 
@@ -37,7 +36,7 @@ func TestConfirmedAddress(t *testing.T) {
 	if !strings.Contains(told.String(), "nobody@example.com is used once you confirm it") {
 		t.Errorf("got %s", told)
 	}
-	eventually(t, 15*time.Second, func() string {
+	eventually(t, func() string {
 		if got := sam.must(t, http.StatusOK, "GET", me, "").String(); !strings.Contains(got, "did not reach nobody@example.com") || !strings.Contains(got, "no such user") {
 			return got
 		}

@@ -191,7 +191,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 	write("rate-per-user: 1/s,2\n")
 	hangUp()
-	eventually(t, 10*time.Second, func() string {
+	eventually(t, func() string {
 		if a, err := p.do(t.Context(), http.MethodGet, "/dav/Workflow/.ls", ""); err != nil || a.status != http.StatusTooManyRequests {
 			return fmt.Sprint(a, err)
 		}
@@ -199,7 +199,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	})
 	write("rate-per-user: off\n")
 	hangUp()
-	eventually(t, 10*time.Second, func() string {
+	eventually(t, func() string {
 		for range 5 {
 			if a, err := p.do(t.Context(), http.MethodGet, "/dav/Workflow/.ls", ""); err != nil || a.status != http.StatusOK {
 				return fmt.Sprint(a, err)

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -66,10 +65,10 @@ func TestReloadCertificatesUnderLoad(t *testing.T) {
 		return &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it has signed itself
 	}
 	keeps, opens := *p, *p
-	keeps.client = &http.Client{Timeout: 30 * time.Second, Transport: trusting()}
+	keeps.client = &http.Client{Timeout: patience, Transport: trusting()}
 	dials := trusting()
 	dials.DisableKeepAlives = true
-	opens.client = &http.Client{Timeout: 30 * time.Second, Transport: dials}
+	opens.client = &http.Client{Timeout: patience, Transport: dials}
 
 	ended := make(chan struct{})
 	var requests, errors atomic.Int64
@@ -95,7 +94,7 @@ func TestReloadCertificatesUnderLoad(t *testing.T) {
 		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Error(err)
 		}
-		eventually(t, 30*time.Second, func() string {
+		eventually(t, func() string {
 			log := p.complaints.String()
 			if again, wrong := strings.Count(log, "read its settings and certificate again\""), strings.Count(log, "all stays as it was\""); again != done || wrong != refused {
 				return fmt.Sprintf("%d were read and %d refused, want %d and %d", again, wrong, done, refused)

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"flowdrive/internal/mailbox"
 )
@@ -79,7 +78,7 @@ commands:
 	}
 	at := p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "secret", "xattrDict": {"order": "A-1"}}`).header.Get("Location")
 	folderOf := strings.TrimSuffix(at, ".json")
-	eventually(t, 30*time.Second, func() string {
+	eventually(t, func() string {
 		log := string(p.must(t, http.StatusOK, "GET", folderOf+"/log.txt", "").body)
 		if n := strings.Count(log, "Delivered:") + strings.Count(log, "Not delivered:"); n < 6 {
 			return log

@@ -22,7 +22,7 @@ func TestSystemdIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = socket.Close() })
-	if err := socket.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	// next returns the next message that is not a sign of life.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // undelivered is what this test reads of an entry of Worklist/Escalated/.
@@ -31,7 +30,7 @@ actions:
 	var entry undelivered
 	waits := func(attempts int) {
 		t.Helper()
-		eventually(t, 15*time.Second, func() string {
+		eventually(t, func() string {
 			list := get[[]undelivered](t, p, escalated+".contents")
 			if len(list) == 1 && list[0].Attempts == attempts {
 				entry = list[0]

@@ -161,7 +161,7 @@ func (c *cut) send(address string) error {
 		return err
 	}
 	defer tcp.Close()
-	if err := tcp.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := tcp.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(tcp, c.part); err != nil {
