@@ -246,10 +246,6 @@ began=$SECONDS
 succeeds "the package of RPM is installed" by_rpm --install --nodeps "$before_rpm"
 expect "  a first installation starts nothing by itself" "--system daemon-reload;try-restart flowdrive.service;" "$(asked)"
 expect "  the files are as the package has them" "" "$(by_rpm --verify --nodeps flowdrive 2>&1 || true)"
-expect "  root's, and only root may write them" "root:root -rw-r--r--;root:root -rwxr-xr-x /usr/bin/flowdrive;root:root drwxr-xr-x;" "$(
-	by_rpm --query --queryformat '[%{FILEUSERNAME}:%{FILEGROUPNAME} %{FILEMODES:perms} %{FILENAMES}\n]' flowdrive |
-		sed '/ -rwx/!s/ [^ ]*$//' | LC_ALL=C sort -u | tr '\n' ';'
-)"
 settles
 starts "  the service starts"
 passwords[admin]=$(first_password)
@@ -261,6 +257,10 @@ ends "  it ends in good order"
 succeeds "the next version is installed over it" by_rpm --upgrade --nodeps "${rpm[1]}"
 expect "  a server that runs is started again, and none is stopped for good" \
 	"--system daemon-reload;try-restart flowdrive.service;--system daemon-reload;" "$(asked)"
+expect "  the files are root's, and only root may write them" "root:root -rw-r--r--;root:root -rwxr-xr-x /usr/bin/flowdrive;root:root drwxr-xr-x;" "$(
+	by_rpm --query --queryformat '[%{FILEUSERNAME}:%{FILEGROUPNAME} %{FILEMODES:perms} %{FILENAMES}\n]' flowdrive |
+		sed '/ -rwx/!s/ [^ ]*$//' | LC_ALL=C sort -u | tr '\n' ';'
+)"
 starts "  with the settings that were there it starts"
 request GET "$case_path"
 expect "  with the data" Leak "$(json .title)"
