@@ -40,8 +40,9 @@ func ParseNamed(name string, node *document.Node, meant Meant, others Others) (*
 	return parse(&compiler{route: &Route{Name: name}, node: node, meant: meant, others: others})
 }
 
-// ParseStored is ParseNamed for a version that is stored. A form beyond the
-// bounds that Parse has now is not an error: its action cannot be performed, and
+// ParseStored is ParseNamed for a version that is stored. The JSON Schema has judged it when
+// it was stored, and does not judge it again: it may have become stricter since. A form
+// beyond the bounds that Parse has now is not an error: its action cannot be performed, and
 // says why.
 func ParseStored(name string, node *document.Node, meant Meant) (*Route, error) {
 	r, _, err := parse(&compiler{route: &Route{Name: name}, node: node, stored: true, meant: meant})
@@ -51,7 +52,10 @@ func ParseStored(name string, node *document.Node, meant Meant) (*Route, error) 
 func parse(c *compiler) (*Route, []errs.Fault, error) {
 	node := c.node
 	c.read()
-	faults := merge(structureFaults(node), c.faults.List())
+	faults := c.faults.List()
+	if !c.stored {
+		faults = merge(structureFaults(node), faults)
+	}
 	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
 		return nil, nil, err
 	}
