@@ -159,6 +159,30 @@ on. {"notify": false} there would end all mails, those of failures, too.
 	same(t, "the mail", text, want)
 }
 
+// TestMailTellsTimeLimits: the mail of a task says until when it is offered, and what happens
+// by itself, and when: whoever gets it decides by that whether it can wait.
+func TestMailTellsTimeLimits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	w.as("admin").mustPutRoute("limits", `access: {start: [everyone]}
+timeout: P9D
+roles: {boss: {assign: ["user:bob", "user:ann"]}}
+states: {open: {type: start, timeout: P3D}, late: {}, done: {type: complete}}
+actions:
+  ask: {trigger: init}
+  sign: {title: Sign, in: [open], to: done, role: boss, dueIn: P1D, offerTimeout: PT2H}
+  escalate: {title: Ask the manager, trigger: time, timeout: P2D, in: [open], to: late}
+  end: {in: [late], to: done, role: boss}
+`)
+	id := w.as("sam").startCase(`{"route": "limits", "title": "Lamp"}`)
+	_, texts := w.mailsTo("bob", id)
+	wantsParts(t, "the mail", fmt.Sprint(texts),
+		"Sign The case goes to \"done\", which completes it.", "It is offered until 2012-11-09 14:34 UTC. It is due by 2012-11-10 12:34 UTC.",
+		"Time limit: 2012-11-11 12:34 UTC: The server performs “Ask the manager”. The case goes to \"late\". "+
+			"Time limit: 2012-11-12 12:34 UTC: The time for this state runs out. "+
+			"Time limit: 2012-11-18 12:34 UTC: The time for the case runs out.")
+}
+
 // TestNoticesRights: who watches a route is told of what is for them to see; a
 // deputy is told of the tasks of those it stands in for.
 func TestNoticesRights(t *testing.T) {

@@ -13,7 +13,8 @@ type Brief struct {
 	Description string
 	Outlook     string // what performing it leads to, in sentences
 	Due         time.Time
-	AcceptFirst bool // it must be accepted before it is performed
+	AcceptBy    time.Time // zero if it is not offered, or is for as long as it is there
+	AcceptFirst bool      // it must be accepted before it is performed
 }
 
 // BriefOf returns what is told of an enabled action, false if it is not enabled.
@@ -32,7 +33,7 @@ func BriefOf(c *Case, r *route.Route, action string) (b Brief, ok bool) {
 			continue
 		}
 		b = Brief{Title: cmp.Or(a.Title, a.Name), Description: a.Description, Outlook: outlook(c, r, a), AcceptFirst: a.MustAccept && e.State == Offered}
-		b.Due, _ = e.Dates()
+		b.Due, b.AcceptBy = e.Dates()
 		return b, true
 	}
 	return b, false

@@ -50,6 +50,9 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 		l.Acts = n.acts(p)
 	}
 	l.Facts = n.facts(at)
+	if len(p.Tasks) > 0 && p.Sees {
+		l.Facts = append(l.Facts, n.deadlines(p)...)
+	}
 	if why := at.MovedByFault(); why != "" {
 		l.Facts = append(l.Facts, machine.Fact{Title: "Why it has ended", Text: why})
 	}
@@ -108,6 +111,9 @@ func (n *Notice) tasks(p *Person) (out []letterTask) {
 				if b.AcceptFirst {
 					t.Lines = append(t.Lines, "It must be accepted first.")
 				}
+				if b.AcceptBy.After(n.Time) {
+					t.Lines = append(t.Lines, "It is offered until "+p.When(b.AcceptBy)+".")
+				}
 				switch {
 				case b.Due.IsZero():
 				case b.Due.After(n.Time):
@@ -118,6 +124,19 @@ func (n *Notice) tasks(p *Person) (out []letterTask) {
 			}
 		}
 		out = append(out, t)
+	}
+	return out
+}
+
+// deadlines returns what happens to the case of a task, and when, unless somebody acts before.
+func (n *Notice) deadlines(p *Person) (out []machine.Fact) {
+	if n.Deadlines == nil {
+		return nil
+	}
+	for _, d := range n.Deadlines(p.At) {
+		if d.At.After(n.Time) {
+			out = append(out, machine.Fact{Title: "Time limit", Text: p.When(d.At) + ": " + d.Words()})
+		}
 	}
 	return out
 }

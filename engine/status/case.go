@@ -332,16 +332,7 @@ func (c *Case) Foreseen(s *machine.Foreseen) string {
 	text := c.Zone.words(s.Text)
 	switch s.Kind {
 	case machine.LogTimer:
-		switch {
-		case s.Action != "":
-			text = "The time for “" + machine.OneLine(s.Action) + "” runs out"
-		case s.Timer == route.TimerCase:
-			text = "The time for the case runs out"
-		case s.Timer == route.TimerState:
-			text = "The time for this state runs out"
-		default:
-			text = "The timer “" + s.Timer + "” runs out"
-		}
+		text = machine.RunsOut(s.Timer, s.Action)
 	case machine.LogWarning:
 		text = "Warning: " + text
 	case machine.LogError:
