@@ -92,13 +92,15 @@ func TestRetryThatFailsAgain(t *testing.T) {
 }
 
 // TestMendedWhileAnotherIsFailed: a3, who is told that a case is mended is told which other one
-// of its entry is failed still.
+// of its entry is failed still, for another reason.
 func TestMendedWhileAnotherIsFailed(t *testing.T) {
 	t.Parallel()
 	withInbox(t, fmt.Sprintf(routeTrier, ""), func(k *inbox) {
 		k.works(&outbox.Final{Reason: "disk full"})
 		k.as("sam").mustPutEntry("", `{"type": "crontab", "spec": "0 * * * *", "route": "job", "title": "Hourly"}`)
-		k.wait(time.Hour + time.Minute)
+		k.wait(time.Minute)
+		k.works(&outbox.Final{Reason: "no network"})
+		k.wait(time.Hour)
 		ids := k.caseIDs()
 		k.news()
 		k.works(nil)

@@ -46,10 +46,9 @@ func (t *notifier) mendEarlier() error {
 			if of.What.Kind() != notice.KindFailure || of.What == notice.WhatUnstaffed {
 				continue
 			}
-			if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
+			if shared, err := t.leave(&rows[i], of, notice.EndLater); err != nil {
 				return err
-			}
-			if of.untold() {
+			} else if shared || of.untold() {
 				continue
 			}
 			e, err := t.earlier(id, of)

@@ -61,7 +61,8 @@ func (e *Schedules) watchTime(tx store.Tx, c *caseChange, u *usualTime, now time
 	if u == nil {
 		return nil
 	}
-	row := &store.Trouble{CaseID: c.row.ID, Name: troubleSlow, Due: now.Add(u.most()), Data: document.Line(&trouble{What: notice.WhatSlow, Since: now, Usual: u})}
+	row := troubleOfCase(c, troubleSlow, &trouble{What: notice.WhatSlow, Since: now, Usual: u})
+	row.Due = now.Add(u.most())
 	_, err := e.decider.addTrouble(tx, row)
 	return err
 }
@@ -73,13 +74,15 @@ func (t *notifier) tellSlow(row *store.Trouble, told *trouble) error {
 	core, write := t.change.after, t.tx.Write().Troubles()
 	switch {
 	case core.Life.Ended():
-		return write.Delete(row.ID)
+		_, err := t.leaveAgain(row, told)
+		return err
 	case core.Shown() != machine.Active: // that it has failed is told as that
 		row.Due = t.at.Add(told.Usual.most())
 		return write.Update(row)
 	}
 	first := len(told.Told) == 0
 	told.Usual.Waits = false
+	told.Text = fmt.Sprintf("it has been open for %s; the last %d cases of its schedule entry that were completed took %s at most", roughly(t.at.Sub(told.Since)), told.Usual.Cases, roughly(told.Usual.Longest))
 	if first {
 		row.Due = againAt(t.at)
 		var err error
@@ -88,6 +91,9 @@ func (t *notifier) tellSlow(row *store.Trouble, told *trouble) error {
 		}
 	}
 	if told.Like != nil {
+		if err := t.joins(told.Like); err != nil {
+			return err
+		}
 		row.Due, row.Data = told.Like.again(t.at), document.Line(told)
 		return write.Update(row)
 	}
@@ -96,44 +102,25 @@ func (t *notifier) tellSlow(row *store.Trouble, told *trouble) error {
 		return err
 	}
 	told.addTold(t.accounts.Table(), people)
-	told.Text = fmt.Sprintf("it has been open for %s; the last %d cases of its schedule entry that were completed took %s at most", roughly(t.at.Sub(told.Since)), told.Usual.Cases, roughly(told.Usual.Longest))
 	row.Data = document.Line(told)
 	if err := write.Update(row); err != nil {
 		return err
 	}
 	n := t.about(told, notice.WhatSlow.Kind(), t.at)
-	n.People, n.Trouble.Again = people, !first
+	if n.People, n.Trouble.Again = people, !first; told.Alike > 0 {
+		if n.Trouble.LastAlike, err = t.lastAlike(row); err != nil {
+			return err
+		}
+	}
 	return t.tell(n)
 }
 
 // slowBefore returns an earlier case of the same schedule entry of which people were told
 // that it takes longer than usual, nil for none.
 func (t *notifier) slowBefore() (*likeBefore, error) {
-	entry, scheduled := store.ParseUUID(t.change.after.ScheduleUUID)
-	if !scheduled {
-		return nil, nil
-	}
-	fired, err := t.tx.Entries().Occurrences(entry, lastFired)
-	if err != nil {
-		return nil, err
-	}
-	for i := range fired {
-		if fired[i].CaseID == 0 || fired[i].CaseID >= t.change.row.ID {
-			continue
-		}
-		before, err := t.troubleOf(fired[i].CaseID, troubleSlow)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case before == nil || before.Usual.Waits:
-		case before.Like != nil:
-			return before.Like, nil
-		default:
-			return &likeBefore{Case: fired[i].CaseID, Since: before.Since}, nil
-		}
-	}
-	return nil, nil
+	return t.alikeBefore(troubleSlow, func(caseID int64, of, _ *trouble) bool {
+		return caseID < t.change.row.ID && !of.Usual.Waits
+	})
 }
 
 // untold reports whether nobody was told of a trouble: it may not come to pass, or another

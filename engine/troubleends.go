@@ -98,10 +98,11 @@ func (t *notifier) endTroubles(over map[string]notice.End) error {
 			}
 			continue
 		}
-		if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
+		shared, err := t.leave(&rows[i], told, end)
+		if err != nil {
 			return err
 		}
-		if told.untold() || told.What == notice.WhatSlow && t.change.failsInstead() {
+		if shared || told.untold() || told.What == notice.WhatSlow && t.change.failsInstead() {
 			continue
 		}
 		if told.What == notice.WhatDelayed && t.hasFailed(strings.TrimPrefix(rows[i].Name, troubleDelay)) {

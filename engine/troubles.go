@@ -34,15 +34,17 @@ type trouble struct {
 	Skips   bool          `json:"skips,omitempty"`
 	Outputs []string      `json:"outputs,omitempty"` // of what may be skipped
 	Like    *likeBefore   `json:"like,omitempty"`    // it was not told of, since an earlier one was
-	// Alike counts the later cases of the same schedule entry that have failed in the same
-	// way, and LastAlike is the newest of them: people are told of them with this one.
-	Alike     int        `json:"alike,omitempty"`
-	LastAlike int64      `json:"lastAlike,omitempty"`
-	Usual     *usualTime `json:"usual,omitempty"`
-	Gone      bool       `json:"gone,omitempty"`   // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
-	Target    string     `json:"target,omitempty"` // the text, if the context or the route of the entry was the cause: it may be mended before the entry fires
-	Quiet     bool       `json:"quiet,omitempty"`  // a hook refuses again, and nobody was told of that so far
-	Seen      bool       `json:"seen,omitempty"`   // it was there after people were told of it
+	// Alike counts the other cases of the same schedule entry in which it is wrong, of which
+	// people are told with this one. OverIn are the first of the cases in which it was wrong
+	// and is over, and OverCount is how many these are: people are told of the end with the last.
+	Alike     int             `json:"alike,omitempty"`
+	OverIn    []notice.OverIn `json:"overIn,omitempty"`
+	OverCount int             `json:"overCount,omitempty"`
+	Usual     *usualTime      `json:"usual,omitempty"`
+	Gone      bool            `json:"gone,omitempty"`   // the case does not warn of the handler any more, or a hook refuses no more: nobody is told again
+	Target    string          `json:"target,omitempty"` // the text, if the context or the route of the entry was the cause: it may be mended before the entry fires
+	Quiet     bool            `json:"quiet,omitempty"`  // a hook refuses again, and nobody was told of that so far
+	Seen      bool            `json:"seen,omitempty"`   // it was there after people were told of it
 
 	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
 	Delay *machine.Delay                 `json:"delay,omitempty"`
@@ -75,7 +77,7 @@ func againAt(now time.Time) time.Time { return now.Add(toldAgainAfter).Truncate(
 func (t *trouble) notice(kind notice.Kind, now time.Time) *notice.Notice {
 	return &notice.Notice{
 		Kind: kind, Time: now,
-		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Outputs: t.Outputs, Once: t.Gone, Alike: t.Alike, LastAlike: t.LastAlike},
+		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips, Outputs: t.Outputs, Once: t.Gone, Alike: t.Alike, OverIn: t.OverIn, OverCount: t.OverCount},
 	}
 }
 
@@ -167,8 +169,8 @@ func (t *notifier) beginTrouble(n named) error {
 	if n.Like == nil && !n.isQuiet() {
 		n.addTold(t.accounts.Table(), people)
 	}
-	row := &store.Trouble{CaseID: t.change.row.ID, Name: n.name, Due: againAt(now), Data: document.Line(&n.trouble)}
-	if n.Like != nil {
+	row := troubleOfCase(t.change, n.name, &n.trouble)
+	if row.Due = againAt(now); n.Like != nil {
 		row.Due = n.Like.again(now)
 	}
 	if known, err := t.addTrouble(t.tx, row); err != nil {
@@ -181,7 +183,7 @@ func (t *notifier) beginTrouble(n named) error {
 		return nil
 	}
 	if n.Like != nil {
-		if err := t.joins(n.Like, n.name); err != nil {
+		if err := t.joins(n.Like); err != nil {
 			return err
 		}
 	}
@@ -432,9 +434,10 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 		recipientCases: map[int64]*recipientCase{row.CaseID: {h.core, c}},
 	}
 	if told.Gone {
-		return tx.Write().Troubles().Delete(row.ID)
+		_, err := t.leaveAgain(row, told)
+		return err
 	}
-	if like, err := t.stillLike(told.Like, row.Name); like || err != nil {
+	if like, err := t.stillLike(row, told); like || err != nil {
 		if err != nil {
 			return err
 		}
@@ -447,11 +450,11 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 	kind := told.What.Kind()
 	var people []notice.Person
 	if name, isTask := strings.CutPrefix(row.Name, troubleNobody); isTask && !e.stillUnstaffed(c, name) {
-		kind = notice.KindMended
-		if people, err = t.toldOf(told); err != nil {
+		if shared, err := t.leaveAgain(row, told); shared || err != nil {
 			return err
 		}
-		if err := tx.Write().Troubles().Delete(row.ID); err != nil {
+		kind = notice.KindMended
+		if people, err = t.toldOf(told); err != nil {
 			return err
 		}
 	} else {
@@ -470,7 +473,11 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 		}
 	}
 	n := t.about(told, kind, now)
-	n.People, n.Trouble.Again = people, kind != notice.KindMended
+	if n.People, n.Trouble.Again = people, kind != notice.KindMended; told.Alike > 0 {
+		if n.Trouble.LastAlike, err = t.lastAlike(row); err != nil {
+			return err
+		}
+	}
 	return t.tell(n)
 }
 

@@ -163,10 +163,13 @@ type Trouble struct {
 	// Others are the other cases of the same schedule entry that are failed still, of
 	// KindMended: people were told of the first alone.
 	Others []int64
-	// Alike is how many later cases of the same schedule entry have failed in the same way,
-	// and LastAlike the newest of them: people are told of them with this one.
+	// Alike is in how many other cases of the same schedule entry it is wrong in the same way,
+	// and LastAlike the newest of them, 0 if that is not known: people are told of them with
+	// this one. In OverCount others it was wrong and is over, OverIn are the first of these.
 	Alike     int
 	LastAlike int64
+	OverIn    []OverIn
+	OverCount int
 	// Later is the later case of the same schedule entry that went well, of EndLater, and
 	// LaterEnd how that has ended if that is told with it: "Done".
 	Later    int64
@@ -183,6 +186,12 @@ type Trouble struct {
 	// Entries are the schedule entries of a person that were paused together, of WhatPaused;
 	// nil: it is about one.
 	Entries *Held
+}
+
+// OverIn is a case in which something is over that is wrong in others, and how.
+type OverIn struct {
+	Case int64 `json:"case"`
+	End  End   `json:"end,omitempty"`
 }
 
 // End says how something that was wrong is over.

@@ -130,7 +130,7 @@ type TroubleData struct {
 	How   string `json:"how,omitempty"`   // how it is over
 	Last  bool   `json:"last,omitempty"`  // the schedule entry has no other instant
 
-	Alike  int     `json:"alike,omitempty"`  // how many later cases of the schedule entry have it as well
+	Alike  int     `json:"alike,omitempty"`  // how many other cases of the schedule entry have it as well, or had it if it is over
 	Others []int64 `json:"others,omitempty"` // the other cases of the schedule entry that are failed still
 }
 
@@ -138,6 +138,7 @@ type TroubleData struct {
 func (t *Trouble) data(ended bool, service *Person) TroubleData {
 	d := TroubleData{Text: service.text(t.Text), Since: stamp(t.Since), Ended: ended, Last: t.Ended, Alike: t.Alike, Others: t.Others}
 	if ended {
+		d.Alike = t.OverCount
 		d.How = cmp.Or(string(t.Over), "mended")
 	}
 	return d

@@ -98,6 +98,10 @@ func (t *Trouble) open(title string) string {
 
 // over says in a line that it is over, and how.
 func (t *Trouble) over(title string) string {
+	plain := title
+	if t.OverCount > 0 {
+		title = fmt.Sprintf("%s (%d cases)", title, t.OverCount+1)
+	}
 	switch {
 	case t.Over == EndCanceled:
 		return "Canceled: " + title
@@ -129,12 +133,22 @@ func (t *Trouble) over(title string) string {
 		return "Ended after all: " + title
 	case t.What == WhatSuspended || t.What == WhatPaused:
 		return "Resumed: " + title
-	case len(t.Others) == 1:
-		return fmt.Sprintf("Mended: %s (case %d is still failed)", title, t.Others[0])
-	case len(t.Others) > 1:
-		return fmt.Sprintf("Mended: %s (%d other cases are still failed)", title, len(t.Others))
+	case len(t.Others) > 0:
+		return "Mended: " + plain + " (" + t.othersBriefly() + ")"
 	}
 	return "Mended: " + title
+}
+
+// othersBriefly says in how many cases of the schedule entry it is over, and that others are
+// still failed.
+func (t *Trouble) othersBriefly() (text string) {
+	if t.OverCount > 0 {
+		text = fmt.Sprintf("%d cases; ", t.OverCount+1)
+	}
+	if len(t.Others) == 1 {
+		return text + fmt.Sprintf("case %d is still failed", t.Others[0])
+	}
+	return text + fmt.Sprintf("%d other cases are still failed", len(t.Others))
 }
 
 // withoutReasons returns the word of WhatUnstaffed without the users who are disabled or may not
@@ -172,12 +186,35 @@ func (t *Trouble) others() string {
 	return fmt.Sprintf("Other cases of its schedule entry are still failed: %s. With the command line: flowdrive resume %s", strings.Join(ids, ", "), strings.Join(ids, " "))
 }
 
-// alike says that later cases of the schedule entry have failed in the same way.
+// alike says that other cases of the schedule entry have failed in the same way.
 func (t *Trouble) alike() string {
-	if t.Alike == 1 {
+	switch {
+	case t.Alike == 1 && t.LastAlike != 0:
 		return fmt.Sprintf("It has happened in a later case of its schedule entry as well: %d. You are told of it with this one.", t.LastAlike)
+	case t.LastAlike != 0:
+		return fmt.Sprintf("It has happened in %d later cases of its schedule entry as well, and last in case %d. You are told of them with this one.", t.Alike, t.LastAlike)
 	}
-	return fmt.Sprintf("It has happened in %d later cases of its schedule entry as well, and last in case %d. You are told of them with this one.", t.Alike, t.LastAlike)
+	return fmt.Sprintf("It has happened in later cases of its schedule entry as well: %d. You are told of them with this one.", t.Alike)
+}
+
+// overAlike says in which other cases of the schedule entry it was wrong, and how it is over
+// there if it was not mended.
+func (t *Trouble) overAlike() string {
+	ids := make([]string, len(t.OverIn))
+	for i, in := range t.OverIn {
+		ids[i] = strconv.FormatInt(in.Case, 10)
+		if word := map[End]string{EndGivenUp: "given up", EndCanceled: "canceled", EndDeleted: "deleted"}[in.End]; word != "" {
+			ids[i] += " (" + word + ")"
+		}
+	}
+	list := strings.Join(ids, ", ")
+	if more := t.OverCount - len(t.OverIn); more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	if t.OverCount == 1 {
+		return "It was wrong in another case of its schedule entry as well: " + list + "."
+	}
+	return fmt.Sprintf("It was wrong in %d other cases of its schedule entry as well: %s.", t.OverCount, list)
 }
 
 // ending says in a sentence how it is over.
@@ -255,6 +292,9 @@ func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	if n.Kind != KindMended && t.Alike > 0 {
 		l.Closing = append(l.Closing, t.alike())
 	}
+	if n.Kind == KindMended && t.OverCount > 0 {
+		l.Closing = append(l.Closing, t.overAlike())
+	}
 	if len(t.Others) > 0 {
 		l.Closing = append(l.Closing, t.others())
 	}
@@ -272,6 +312,9 @@ func (n *Notice) troubleMail(p *Person) *machine.Mail {
 // stillFailed says that a case is failed still though a later one went well.
 func (n *Notice) stillFailed(p *Person) string {
 	text := fmt.Sprintf("Case %d itself is failed still; nobody is told of it again.", n.Case.ID)
+	if n.Trouble.OverCount > 0 {
+		text = fmt.Sprintf("Case %d itself is failed still, and so are those of the others that nobody has mended; nobody is told of them again.", n.Case.ID)
+	}
 	if p.Mends {
 		text += fmt.Sprintf(" With the command line: flowdrive resume %d, or flowdrive cancel %d if it is not needed any more.", n.Case.ID, n.Case.ID)
 	}

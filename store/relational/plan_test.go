@@ -36,6 +36,7 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 				// walk through indexes of what is open, for monitoring that asks once in a quarter of a minute
 			case name == "sumStored": // has a row a user
 			case name == "selectEndedOf": // sorts what has ended in the last days
+			case name == "selectOfFailed": // sorts what is wrong with the cases of one schedule entry
 			case name == "selectMessages", name == "selectDocumentsAlong", name == "selectLocksOn", name == "selectLocksBelow":
 				// sorts the few of one case, of one path, of one resource, and of one kind
 			case strings.HasPrefix(step, "SCAN"), strings.Contains(step, "TEMP B-TREE"):

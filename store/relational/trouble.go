@@ -8,7 +8,8 @@ import (
 var troubleTable = table[store.Trouble]{"troubles", "trouble", func(t *store.Trouble, to []column) []column {
 	return append(to, []column{
 		{"id", selected, &t.ID},
-		{"case_id", fixed, number{&t.CaseID}},
+		{"case_id", full, number{&t.CaseID}},
+		{"case_entry", fixed, someBits(t.CaseEntry[:])},
 		{"entry", fixed, someBits(t.Entry[:])},
 		{"hook", fixed, number{&t.Hook}},
 		{"hold", fixed, number{&t.Hold}},
@@ -25,14 +26,15 @@ var (
 	selectTroublesOfCase  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE case_id = ?1 ORDER BY name`
 	selectTroublesOfEntry = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE entry = ?1 ORDER BY name`
 	selectTroublesNamed   = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE name = ?1 ORDER BY due, id LIMIT ?2`
+	selectNewestTroubles  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE case_entry = ?1 AND name = ?2 ORDER BY case_id DESC LIMIT ?3`
+	selectTroublesFrom    = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE case_entry = ?1 AND name = ?2 AND case_id >= ?3 ORDER BY case_id LIMIT ?4`
 	selectTroublesOfHook  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hook = ?1 ORDER BY name`
 	selectTroublesOfHold  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hold = ?1 ORDER BY name`
 )
 
 const (
-	// Few things are wrong, and a schedule entry has many cases.
 	selectOfFailed = `SELECT DISTINCT t.case_id FROM troubles t JOIN cases c ON c.id = t.case_id
-		WHERE t.case_id IS NOT NULL AND t.case_id < ?2 AND c.entry = ?1 AND c.state = 'failed' ORDER BY t.case_id DESC LIMIT ?3`
+		WHERE t.case_entry = ?1 AND t.case_id < ?2 AND c.state = 'failed' ORDER BY t.case_id DESC LIMIT ?3`
 	deleteTrouble     = `DELETE FROM troubles WHERE id = ?1`
 	selectDueTroubles = `SELECT due, id FROM troubles WHERE due <= ?1 ORDER BY due, id LIMIT ?2`
 )
@@ -70,6 +72,18 @@ func (r troubleReader) OfHold(id int64) (all []store.Trouble, err error) {
 func (r troubleReader) OfFailed(entry store.UUID, below int64, limit int) (ids []int64, err error) {
 	ids, err = values[int64](r.c, selectOfFailed, entry[:], below, limit)
 	return ids, Failure("read with which failed cases something is wrong", err)
+}
+
+// Newest returns what is wrong under that name with the newest cases of a schedule entry.
+func (r troubleReader) Newest(entry store.UUID, name string, limit int) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectNewestTroubles, entry[:], name, limit)
+	return all, Failure("read what is wrong with the newest cases of a schedule entry", err)
+}
+
+// From returns what is wrong under that name with cases of a schedule entry, from one on.
+func (r troubleReader) From(entry store.UUID, name string, id int64, limit int) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesFrom, entry[:], name, id, limit)
+	return all, Failure("read what is wrong with the cases of a schedule entry", err)
 }
 
 // Named returns what is wrong under that name.

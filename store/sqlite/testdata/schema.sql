@@ -857,9 +857,11 @@ CREATE TABLE "troubles" (
 	hold    INTEGER REFERENCES holds (id) ON DELETE CASCADE,
 	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry, hook or hold
 	due     INTEGER NOT NULL, -- when people are told of it again
-	data    BLOB    NOT NULL, -- JSON
+	data    BLOB    NOT NULL, case_entry BLOB CHECK (length(case_entry) = 16), -- JSON
 	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) + (hold IS NOT NULL) = 1)
 ) STRICT;
+
+CREATE INDEX troubles_alike ON troubles (case_entry, name, case_id) WHERE case_entry IS NOT NULL;
 
 CREATE INDEX troubles_by_due ON troubles (due);
 

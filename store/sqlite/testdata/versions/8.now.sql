@@ -536,30 +536,31 @@ CREATE TABLE "troubles" (
 	hold    INTEGER REFERENCES holds (id) ON DELETE CASCADE,
 	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry, hook or hold
 	due     INTEGER NOT NULL, -- when people are told of it again
-	data    BLOB    NOT NULL, -- JSON
+	data    BLOB    NOT NULL, case_entry BLOB CHECK (length(case_entry) = 16), -- JSON
 	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) + (hold IS NOT NULL) = 1)
 ) STRICT;
 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 02:05:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-28 14:19:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (16, 15, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (17, 16, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (18, 17, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (19, 18, 1, '2026-11-28 16:36:08');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 02:05:00');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-28 14:19:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 14:19:41');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (20, 19, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (21, 20, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (22, 21, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (23, 22, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (24, 23, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (25, 24, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (26, 25, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (27, 26, 1, '2026-11-28 16:36:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (28, 27, 1, '2026-11-28 16:36:08');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 02:05:00');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 02:05:00');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 02:05:00');
@@ -668,9 +669,9 @@ INSERT INTO audit_head (one, number, sha256, unnumbered) VALUES (1, 0, X'0000000
 
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
 
-INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data) VALUES (1, 5, NULL, NULL, NULL, 'start', 1352462400000, X'7B7D');
-INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, NULL, 'firing', 1352462400000, X'7B7D');
-INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data) VALUES (3, NULL, NULL, NULL, 1, 'held', 1352548800000, X'7B2277686174223A2268656C64222C2274657874223A22222C2273696E6365223A22323031322D31312D30395431323A30303A30305A222C22746F6C64223A5B5D7D');
+INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data, case_entry) VALUES (1, 5, NULL, NULL, NULL, 'start', 1352462400000, X'7B7D', X'00000000000000000000000000000001');
+INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data, case_entry) VALUES (2, NULL, X'00000000000000000000000000000001', NULL, NULL, 'firing', 1352462400000, X'7B7D', NULL);
+INSERT INTO troubles (id, case_id, entry, hook, hold, name, due, data, case_entry) VALUES (3, NULL, NULL, NULL, 1, 'held', 1352548800000, X'7B2277686174223A2268656C64222C2274657874223A22222C2273696E6365223A22323031322D31312D30395431323A30303A30305A222C22746F6C64223A5B5D7D', NULL);
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
 	INSERT INTO documents (context_id, name, folder, author_id, revision, media_type, size, created, modified)
@@ -927,3 +928,4 @@ CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN (octet_length(old.form
 	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking) + old.log_bytes) / 4096 * 4096) WHERE author_id = old.starter_id;
 END;
 CREATE INDEX cases_failed ON cases (route_id) WHERE state = 'failed' AND open = 0 AND archived IS NULL;
+CREATE INDEX troubles_alike ON troubles (case_entry, name, case_id) WHERE case_entry IS NOT NULL;
