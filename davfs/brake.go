@@ -99,17 +99,26 @@ func (d *drive) nextBraked(x *request) brakeNote {
 	return note
 }
 
-// text says which cases were not deleted, and why.
+// text says which cases were not deleted, and why. Like every note it begins with what it is
+// about, and has the reasons before all else.
 func (n *brakeNote) text(refusal error, when string) string {
 	var b strings.Builder
-	for _, path := range n.kept {
-		b.WriteString(path + "\n")
+	others := len(n.kept) - 1 + n.more
+	if others == 0 {
+		fmt.Fprintf(&b, "%s was not deleted on %s.\nNothing has changed. The reasons:\n\n", n.kept[0], when)
+	} else {
+		fmt.Fprintf(&b, "%s was not deleted, and neither was what is listed below; the last one on %s.\nNothing of it has changed. The reasons:\n\n", n.kept[0], when)
 	}
-	if n.more > 0 {
-		fmt.Fprintf(&b, "and %d more\n", n.more)
-	}
-	fmt.Fprintf(&b, "\nwere not deleted, the last one on %s.\nNothing of them has changed. The reasons:\n\n", when)
 	writeReasons(&b, refusal)
+	if others > 0 {
+		b.WriteString("\nThese were not deleted either:\n\n")
+		for _, path := range n.kept[1:] {
+			b.WriteString(path + "\n")
+		}
+		if n.more > 0 {
+			fmt.Fprintf(&b, "and %d more\n", n.more)
+		}
+	}
 	b.WriteString("\nThis file is deleted after a day.\n")
 	return b.String()
 }

@@ -47,9 +47,15 @@ func TestBrakeSaysWhyOnce(t *testing.T) {
 		t.Fatalf("the reasons: %q", names)
 	}
 	text := d.ask(t, "sam GET /dav/Workflow/Cases/Rejected/"+strings.ReplaceAll(names[0], " ", "%20"), "User-Agent: davfs2/1.6.1").Body.String()
-	for _, want := range []string{"/Cases/d.json\n", "/Cases/e.json\n", "were not deleted", `write "state": "canceled" into its file`} {
+	for _, want := range []string{"/Cases/d.json was not deleted, and", "either:\n\n/dav/Workflow/Cases/e.json\n", `write "state": "canceled" into its file`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the note lacks %q: %s", want, text)
+		}
+	}
+	page := d.ask(t, "sam GET /dav/Workflow/Status/refused.txt", "User-Agent: davfs2/1.6.1").Body.String()
+	for _, want := range []string{"   /dav/Workflow/Cases/d.json\n  You have deleted 3 open cases", "All of it is in /dav/Workflow/Cases/Rejected/" + names[0]} {
+		if !strings.Contains(page, want) {
+			t.Errorf("refused.txt lacks %q: %s", want, page)
 		}
 	}
 }

@@ -19,3 +19,15 @@ func TestRefusedInOnePlace(t *testing.T) {
 		davfs2 PUT Status/refused.txt | x | 403
 	`)
 }
+
+// TestOnlyNotesAreRefusals: neither what the server keeps to answer a repeated PUT nor what was
+// sent itself is listed as if it were a note, whatever their names end with.
+func TestOnlyNotesAreRefusals(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Routes/bug/taken.txt | hello | 201
+		davfs2 GET Status/refused.txt | | 200 | .*\n\nNothing.
+		davfs2 PUT Routes/bug/a:b.txt | - what I sent | 422
+		davfs2 GET Status/refused.txt | | 200 | [^\n]*\n\n[^\n]*   /dav/Workflow/Routes/bug/a:b.txt\n  [^\n]*\n  What was sent is in [^\n]*b.txt\n  All of it is in [^\n]*b.txt.txt
+	`)
+}

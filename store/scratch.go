@@ -61,7 +61,8 @@ type ScratchReader interface {
 	In(author identity.ID, folders ...string) ([]Scratch, error)
 
 	// Notes returns why things were refused, and what else the author was told: the files
-	// of the kind Rejected with the extension .txt, the newest first, without Content.
+	// of the kind Rejected with the extension .txt in the folders Rejected/ of the drive,
+	// except for what was sent, the newest first, without Content.
 	Notes(author identity.ID, limit int) ([]Scratch, error)
 
 	Bytes(author identity.ID) (int64, error)         // with 4 KiB for each row

@@ -37,8 +37,12 @@ var (
 	selectScratch   = `SELECT ` + scratchTable.list("") + ` FROM scratch WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 	selectScratchIn = `SELECT ` + scratchTable.list("", "content") + ` FROM scratch
 		WHERE author_id = ?1 AND folder IN (SELECT CAST(value AS TEXT) FROM json_each(?2)) ORDER BY author_id, folder, folded`
+	// What was sent and refused may have that extension, too: its reasons lie beside it.
 	selectNotes = `SELECT ` + scratchTable.list("", "content") + ` FROM scratch
-		WHERE author_id = ?1 AND kind = 'rejected' AND folded LIKE '%.txt' ORDER BY modified DESC, id DESC LIMIT ?2`
+		WHERE author_id = ?1 AND kind = 'rejected' AND folder LIKE '/dav%/rejected' AND folded LIKE '%.txt' AND NOT EXISTS (
+			SELECT 1 FROM scratch reasons
+			WHERE reasons.author_id = scratch.author_id AND reasons.folder = scratch.folder AND reasons.folded = scratch.folded || '.txt')
+		ORDER BY modified DESC, id DESC LIMIT ?2`
 )
 
 const (
