@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -243,8 +244,20 @@ func TestMessagesHaveTheirBounds(t *testing.T) {
 			t.Errorf("a section of %d characters", len([]rune(text)))
 		}
 	}
-	if _, card := teamsMessage(nil, "", &p); len(fmt.Sprint(card)) > 28<<10 {
-		t.Errorf("a card of %d bytes", len(fmt.Sprint(card)))
+	to := &url.URL{Scheme: "https", Host: "host.example.org", Path: "/topic"}
+	for _, character := range []string{"&", "<", "_", "\U0001F525", "a"} {
+		for i := range p.Data.Acts {
+			p.Data.Acts[i].Comment = new(strings.Repeat(strings.Repeat(character, 1000)+"\n", 100))
+		}
+		for name, most := range map[string]int{"teams": 28 << 10, "matrix": 65_536, "ntfy": 2 * 4096} {
+			_, body := templates()[name].write(to, "key", &p)
+			if size := sizeOf(body); size > most || size < most/4 {
+				t.Errorf("%s, %q: a message of %d bytes", name, character, size)
+			}
+			if m, _ := body.(object); name == "ntfy" && len(m["message"].(string)) > 4096 {
+				t.Errorf("%q: a text of %d bytes", character, len(m["message"].(string)))
+			}
+		}
 	}
 	if !slices.IsSorted(Templates()) {
 		t.Error("the templates are not in order")

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
 	"net/url"
@@ -89,6 +90,33 @@ func (c *chat) link(label, to string) {
 	if strings.Contains(to, "://") && len(c.links) < mostChatLinks {
 		c.links = append(c.links, chatLink{shorten(label, mostChatLabel), to})
 	}
+}
+
+// Most bytes of a message, less some for what an address adds.
+const (
+	mostTeams  = 26 << 10 // 28 KB
+	mostMatrix = 60 << 10 // 65,536 bytes of an event
+	mostNtfy   = 4000     // 4,096 bytes of a text; one that is longer becomes an attachment, or is refused
+)
+
+// within leaves out the last lines until the message has no more bytes than that.
+func (c *chat) within(most int, size func() int) {
+	for n := len(c.lines); n > 0 && size() > most; n-- {
+		c.lines = append(c.lines[:n-1:n-1], "…")
+		if size() <= most {
+			return
+		}
+		c.lines = c.lines[:n-1]
+	}
+}
+
+// sizeOf returns how many bytes a value has as JSON.
+func sizeOf(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0 // it cannot be sent, and whoever sends it says so
+	}
+	return len(b)
 }
 
 func (c *chat) text() string { return strings.Join(c.lines, "\n") }
@@ -208,6 +236,11 @@ func slackMark(s notice.Severity) string {
 // cards: https://adaptivecards.io/explorer).
 func teamsMessage(to *url.URL, _ string, p *notice.Payload) (*url.URL, any) {
 	c := chatOf(p)
+	c.within(mostTeams, func() int { return sizeOf(teamsCard(c)) })
+	return to, teamsCard(c)
+}
+
+func teamsCard(c *chat) any {
 	// The text of a card is Markdown; what people have written is not.
 	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "`", "\\`", "#", `\#`, "<", "&lt;", ">", "&gt;").Replace
 	colours := map[notice.Severity]string{notice.Serious: "Attention", notice.Warning: "Warning"}
@@ -227,7 +260,7 @@ func teamsMessage(to *url.URL, _ string, p *notice.Payload) (*url.URL, any) {
 	if len(actions) > 0 {
 		card["actions"] = actions
 	}
-	return to, object{"type": "message", "attachments": []object{{
+	return object{"type": "message", "attachments": []object{{
 		"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card,
 	}}}
 }
@@ -239,6 +272,11 @@ func teamsMessage(to *url.URL, _ string, p *notice.Payload) (*url.URL, any) {
 // the formatted body: https://spec.matrix.org/latest/client-server-api/#mtext).
 func matrixMessage(to *url.URL, key string, p *notice.Payload) (*url.URL, any) {
 	c := chatOf(p)
+	c.within(mostMatrix, func() int { return sizeOf(matrixText(c)) })
+	return to.JoinPath(url.PathEscape(key)), matrixText(c)
+}
+
+func matrixText(c *chat) any {
 	var plain, rich strings.Builder
 	plain.WriteString(c.title)
 	if c.url != "" {
@@ -254,7 +292,7 @@ func matrixMessage(to *url.URL, key string, p *notice.Payload) (*url.URL, any) {
 		fmt.Fprintf(&plain, "\n%s: %s", l.label, l.url)
 		fmt.Fprintf(&rich, `<br><a href="%s">%s</a>`, html.EscapeString(l.url), html.EscapeString(l.label))
 	}
-	return to.JoinPath(url.PathEscape(key)), object{
+	return object{
 		"msgtype": "m.text", "body": plain.String(), "format": "org.matrix.custom.html", "formatted_body": rich.String(),
 	}
 }
@@ -264,6 +302,7 @@ func matrixMessage(to *url.URL, key string, p *notice.Payload) (*url.URL, any) {
 // (https://docs.ntfy.sh/publish/#publish-as-json).
 func ntfyMessage(to *url.URL, _ string, p *notice.Payload) (*url.URL, any) {
 	c := chatOf(p)
+	c.within(mostNtfy, func() int { return max(len(c.text()), sizeOf(c.text())/2) }) // the whole may be twice as long
 	path := strings.TrimSuffix(to.Path, "/")
 	at := strings.LastIndexByte(path, '/')
 	topic := path[at+1:]
