@@ -232,7 +232,8 @@ func TestLetters(t *testing.T) {
 			},
 			Deadlines: func(*machine.Case) []machine.Deadline {
 				return []machine.Deadline{
-					{At: noon(), Timer: "case", Kind: machine.CaseTimer}, {At: noon().Add(72 * time.Hour), Timer: "state", Kind: machine.StateTimer},
+					{At: noon(), Timer: "case", Kind: machine.CaseTimer},
+					{At: noon().Add(72 * time.Hour), Timer: "state", Kind: machine.StateTimer},
 					{At: noon().Add(96 * time.Hour), Timer: "late.timeout", Kind: machine.TimeoutTimer, Action: "Ask the manager", Outlook: `The case goes to "late".`},
 				}
 			},
