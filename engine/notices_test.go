@@ -160,7 +160,7 @@ on. {"notify": false} there would end all mails, those of failures, too.
 }
 
 // TestMailTellsTimeLimits: the mail of a task says until when it is offered, and what happens
-// by itself, and when: whoever gets it decides by that whether it can wait.
+// by itself, and when: its reader decides by that whether it can wait.
 func TestMailTellsTimeLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, notifier(engine.Channels{Mail: true}))

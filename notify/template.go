@@ -114,7 +114,7 @@ func (c *chat) within(most int, size func() int) {
 func sizeOf(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return 0 // it cannot be sent, and whoever sends it says so
+		return 0 // it cannot be sent, which is reported when that is tried
 	}
 	return len(b)
 }
