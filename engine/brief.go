@@ -38,12 +38,6 @@ func (t *notifier) tell(n *notice.Notice) error {
 		}
 		return machine.FactsOf(c, routes[c.ID])
 	}
-	n.Deadlines = func(c *machine.Case) []machine.Deadline {
-		if routes[c.ID] == nil {
-			return nil
-		}
-		return machine.Deadlines(c, routes[c.ID], func(string) bool { return false }, true) // those of tasks are in their Brief
-	}
 	n.Brief = func(task machine.TaskRef) (b machine.Brief, ok bool) {
 		at := t.recipientCases[task.Case]
 		if at == nil || routes[task.Case] == nil {

@@ -178,9 +178,11 @@ actions:
 	_, texts := w.mailsTo("bob", id)
 	wantsParts(t, "the mail", fmt.Sprint(texts),
 		"Sign The case goes to \"done\", which completes it.", "It is offered until 2012-11-09 14:34 UTC. It is due by 2012-11-10 12:34 UTC.",
-		"Time limit: 2012-11-11 12:34 UTC: The server performs “Ask the manager”. The case goes to \"late\". "+
-			"Time limit: 2012-11-12 12:34 UTC: The time for this state runs out. "+
-			"Time limit: 2012-11-18 12:34 UTC: The time for the case runs out.")
+		"If nobody does anything: 2012-11-09 14:34 UTC: The task counts as overdue, and those concerned are told. "+
+			"2012-11-10 12:34 UTC: The task counts as overdue, and those concerned are told. "+
+			"2012-11-11 12:34 UTC: The engine performs \"Ask the manager\", and the case goes to \"late\". "+
+			"2012-11-12 12:34 UTC: The case counts as overdue, and those concerned are told. "+
+			"2012-11-18 12:34 UTC: The case counts as overdue, and those concerned are told.")
 }
 
 // TestNoticesRights: who watches a route is told of what is for them to see; a

@@ -13,8 +13,9 @@ type Brief struct {
 	Description string
 	Outlook     string // what performing it leads to, in sentences
 	Due         time.Time
-	AcceptBy    time.Time // zero if it is not offered, or is for as long as it is there
-	AcceptFirst bool      // it must be accepted before it is performed
+	AcceptBy    time.Time   // zero if it is not offered, or is for as long as it is there
+	AcceptFirst bool        // it must be accepted before it is performed
+	Limits      []TimeLimit // what happens if nobody does anything
 }
 
 // BriefOf returns what is told of an enabled action, false if it is not enabled.
@@ -34,6 +35,7 @@ func BriefOf(c *Case, r *route.Route, action string) (b Brief, ok bool) {
 		}
 		b = Brief{Title: cmp.Or(a.Title, a.Name), Description: a.Description, Outlook: outlook(c, r, a), AcceptFirst: a.MustAccept && e.State == Offered}
 		b.Due, b.AcceptBy = e.Dates()
+		b.Limits = TimeLimits(c, r, action)
 		return b, true
 	}
 	return b, false

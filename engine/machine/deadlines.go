@@ -10,19 +10,10 @@ import (
 
 // Deadline is a timer that runs and will expire.
 type Deadline struct {
-	Timer   string
-	Kind    TimerKind
-	Action  string // the title of its action, "" for a timer of the case
-	Outlook string // what it leads to if the engine performs the action then, in sentences
-	At      time.Time
-}
-
-// Words says what happens when it expires, in sentences.
-func (d Deadline) Words() string {
-	if d.Kind == TimeoutTimer {
-		return "The server performs “" + OneLine(d.Action) + "”. " + d.Outlook
-	}
-	return RunsOut(d.Timer, d.Action) + "."
+	Timer  string
+	Kind   TimerKind
+	Action string // the title of its action, "" for a timer of the case
+	At     time.Time
 }
 
 // RunsOut says that the time of a timer runs out: of the action with a title, or of the case.
@@ -61,9 +52,6 @@ func Deadlines(c *Case, r *route.Route, mine func(action string) bool, all bool)
 			a := &r.Actions[at.action]
 			if d.Action = a.Title; d.Action == "" {
 				d.Action = a.Name
-			}
-			if at.kind == TimeoutTimer {
-				d.Outlook = outlook(c, r, a)
 			}
 			if a.Trigger == route.TriggerUser {
 				shown = mine(a.Name)

@@ -266,20 +266,25 @@ func (f *firing) logAction() *string {
 }
 
 // handlers returns the steps of the route for the expiry of a timer.
-func (d caseTimers) handlers(at timerRef) []route.Step {
+func (d caseTimers) handlers(at timerRef) []route.Step { return handlersOf(d.c, d.route, at) }
+
+// handlersOf returns the steps of the route for the expiry of a timer.
+func handlersOf(c *Case, r *route.Route, at timerRef) []route.Step {
 	switch at.kind {
 	case CaseTimer:
-		return d.route.OnTimeout
+		return r.OnTimeout
 	case StateTimer:
-		return d.route.States[d.status].OnTimeout
+		if i := r.State(c.Status); i != route.NoState {
+			return r.States[i].OnTimeout
+		}
 	case UserTimer:
 		if at.user != route.NoTimer {
-			return d.route.Timers[at.user].OnExpire
+			return r.Timers[at.user].OnExpire
 		}
 	case DueTimer:
-		return d.route.Actions[at.action].OnDue
+		return r.Actions[at.action].OnDue
 	case OfferTimer:
-		return d.route.Actions[at.action].OnOfferTimeout
+		return r.Actions[at.action].OnOfferTimeout
 	case TimeoutTimer, reminder: // they have none
 	}
 	return nil

@@ -15,6 +15,7 @@ type letter struct {
 	Subject string
 	Opening string // "" for the subject
 	Tasks   []letterTask
+	Limits  []string // when what happens if nobody does anything about the tasks
 	Detail  string   // what is wrong
 	Output  []string // the end of what a command wrote
 	Acts    []letterAct
@@ -60,7 +61,7 @@ func (l *letter) tidy() {
 	for i := range l.Facts {
 		l.Facts[i].Title, l.Facts[i].Text = oneLine(l.Facts[i].Title), oneLine(l.Facts[i].Text)
 	}
-	l.Output = lines(l.Output)
+	l.Output, l.Limits = lines(l.Output), lines(l.Limits)
 }
 
 // oneLine returns the text as one line, and the beginning of a long one.
@@ -94,6 +95,13 @@ func (l *letter) text() string {
 			b.WriteString(wrap(line, "    ") + "\n")
 		}
 		b.WriteString("    " + t.Link + "\n\n")
+	}
+	if len(l.Limits) > 0 {
+		b.WriteString("If nobody does anything:\n\n")
+		for _, line := range l.Limits {
+			b.WriteString("  " + wrap(line, "    ")[4:] + "\n")
+		}
+		b.WriteByte('\n')
 	}
 	if l.Detail != "" {
 		b.WriteString("  " + l.Detail + "\n\n")
@@ -192,6 +200,7 @@ var letterHTML = template.Must(template.New("letter").Parse(`<!DOCTYPE html>
 <p>{{.Opening}}</p>
 {{range .Tasks}}<p><a href="{{.Link}}" style="display:inline-block;padding:6px 14px;border:1px solid #06c;border-radius:4px;text-decoration:none">{{.Title}}</a>
 {{- range .Lines}}<br>{{.}}{{end}}</p>
+{{end}}{{with .Limits}}<p>If nobody does anything:{{range .}}<br>{{.}}{{end}}</p>
 {{end}}{{with .Detail}}<p><b>{{.}}</b></p>
 {{end}}{{with .Output}}<pre>{{range .}}{{.}}
 {{end}}</pre>

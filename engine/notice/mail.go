@@ -2,6 +2,7 @@ package notice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"flowdrive/engine/machine"
@@ -43,16 +44,13 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 	l := &letter{Subject: n.Sentence(p)}
 	if len(p.Tasks) > 0 {
 		l.Opening = n.opening(p)
-		l.Tasks = n.tasks(p)
+		l.Tasks, l.Limits = n.tasks(p), n.limits(p)
 		l.Closing = append(l.Closing, fmt.Sprintf(`A link opens the form of its task. On the drive each task has a file in %s: save {} to it to do it, {"comment": "…"} to say something with it, {"do": "accept"} to take it on first.`, n.Links.ActionFolder(at.ID)))
 	}
 	if p.Sees {
 		l.Acts = n.acts(p)
 	}
 	l.Facts = n.facts(at)
-	if len(p.Tasks) > 0 && p.Sees {
-		l.Facts = append(l.Facts, n.deadlines(p)...)
-	}
 	if why := at.MovedByFault(); why != "" {
 		l.Facts = append(l.Facts, machine.Fact{Title: "Why it has ended", Text: why})
 	}
@@ -111,16 +109,7 @@ func (n *Notice) tasks(p *Person) (out []letterTask) {
 				if b.AcceptFirst {
 					t.Lines = append(t.Lines, "It must be accepted first.")
 				}
-				if b.AcceptBy.After(n.Time) {
-					t.Lines = append(t.Lines, "It is offered until "+p.When(b.AcceptBy)+".")
-				}
-				switch {
-				case b.Due.IsZero():
-				case b.Due.After(n.Time):
-					t.Lines = append(t.Lines, "It is due by "+p.When(b.Due)+".")
-				default:
-					t.Lines = append(t.Lines, "It was due by "+p.When(b.Due)+".")
-				}
+				t.Lines = append(t.Lines, n.dates(p, &b)...)
 			}
 		}
 		out = append(out, t)
@@ -128,17 +117,47 @@ func (n *Notice) tasks(p *Person) (out []letterTask) {
 	return out
 }
 
-// deadlines returns what happens to the case of a task, and when, unless somebody acts before.
-func (n *Notice) deadlines(p *Person) (out []machine.Fact) {
-	if n.Deadlines == nil {
+// dates says by when a task is to be done.
+func (n *Notice) dates(p *Person, b *machine.Brief) (lines []string) {
+	if b.AcceptBy.After(n.Time) {
+		lines = append(lines, "It is offered until "+p.When(b.AcceptBy)+".")
+	}
+	switch {
+	case b.Due.IsZero():
+	case b.Due.After(n.Time):
+		lines = append(lines, "It is due by "+p.When(b.Due)+".")
+	default:
+		lines = append(lines, "It was due by "+p.When(b.Due)+".")
+	}
+	return lines
+}
+
+// limits says what happens, and when, if nobody does anything about the tasks: the first in
+// time, and each of it once, as the tasks of a case have the limits of the case in common.
+// Who may not see the case is told of the limits of the tasks alone.
+func (n *Notice) limits(p *Person) (lines []string) {
+	const most = 5
+	if n.Brief == nil {
 		return nil
 	}
-	for _, d := range n.Deadlines(p.At) {
-		if d.At.After(n.Time) {
-			out = append(out, machine.Fact{Title: "Time limit", Text: p.When(d.At) + ": " + d.Words()})
+	var all []machine.TimeLimit
+	for _, task := range p.Tasks {
+		b, _ := n.Brief(task)
+		for _, l := range b.Limits {
+			own := l.Kind == machine.DueTimer || l.Kind == machine.OfferTimer
+			if own && len(p.Tasks) > 1 {
+				l.Then = n.Title(task) + ": " + l.Then
+			}
+			if (own || p.Sees) && l.At.After(n.Time) && !slices.Contains(all, l) {
+				all = append(all, l)
+			}
 		}
 	}
-	return out
+	slices.SortStableFunc(all, func(a, b machine.TimeLimit) int { return a.At.Compare(b.At) })
+	for _, l := range all[:min(len(all), most)] {
+		lines = append(lines, p.When(l.At)+": "+l.Then)
+	}
+	return lines
 }
 
 // acts returns what was done, and what was said with it.

@@ -99,11 +99,9 @@ type Notice struct {
 	Title   func(machine.TaskRef) string // what people call a task
 	Name    func(user string) string     // what people call a user; nil: by the name to log in with
 	// Brief returns what is told of a task, and Facts the XATTRs of a case that its
-	// route declares. Deadlines returns what happens to a case unless somebody acts before.
-	// Each may be nil.
-	Brief     func(machine.TaskRef) (machine.Brief, bool)
-	Facts     func(*machine.Case) []machine.Fact
-	Deadlines func(*machine.Case) []machine.Deadline
+	// route declares. Both may be nil.
+	Brief func(machine.TaskRef) (machine.Brief, bool)
+	Facts func(*machine.Case) []machine.Fact
 	// Better is a notice of the same event that says the same and more: who is told that
 	// is not told this. It may be nil.
 	Better *Notice

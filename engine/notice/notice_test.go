@@ -228,14 +228,16 @@ func TestLetters(t *testing.T) {
 			Name: func(user string) string { return map[string]string{"ann": "Ann Example"}[user] },
 			Brief: func(task machine.TaskRef) (machine.Brief, bool) {
 				b := machine.Brief{Title: "Approve", Description: "Is it worth its price?", Outlook: `The case goes to "approved", which completes it.`, Due: noon().Add(48 * time.Hour), AcceptBy: noon().Add(24 * time.Hour), AcceptFirst: true}
-				return b, task.Action == "approve"
-			},
-			Deadlines: func(*machine.Case) []machine.Deadline {
-				return []machine.Deadline{
-					{At: noon(), Timer: "case", Kind: machine.CaseTimer},
-					{At: noon().Add(72 * time.Hour), Timer: "state", Kind: machine.StateTimer},
-					{At: noon().Add(96 * time.Hour), Timer: "late.timeout", Kind: machine.TimeoutTimer, Action: "Ask the manager", Outlook: `The case goes to "late".`},
+				state := machine.TimeLimit{Kind: machine.StateTimer, At: noon().Add(72 * time.Hour), Then: `The role "Desk" is given to dora.`}
+				b.Limits = []machine.TimeLimit{
+					{Kind: machine.CaseTimer, At: noon(), Then: "It has come."},
+					state,
+					{Kind: machine.DueTimer, At: noon().Add(48 * time.Hour), Then: "The case is canceled."},
 				}
+				if task.Action == "refuse" {
+					return machine.Brief{Limits: []machine.TimeLimit{state}}, true
+				}
+				return b, task.Action == "approve"
 			},
 			Facts: func(*machine.Case) []machine.Fact {
 				return []machine.Fact{{Name: "amount", Title: "Amount", Text: "9000"}, {Name: "supplier", Title: "Supplier", Text: "Müller & Söhne\nX: y"}}
