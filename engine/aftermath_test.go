@@ -193,6 +193,7 @@ func TestRouteLacksCommandIsTold(t *testing.T) {
 		admin.mustPutRoute("job", "context: dora\n"+strings.TrimPrefix(routeIdle, "\n"))
 		told("the route does not name it any more", "root: Mended: settings that routes need")
 		told("afterwards")
+		same(t, "lines in the log", k.log.count("a route names what they lack"), 1)
 	})
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"flowdrive/engine/access"
@@ -68,6 +69,9 @@ func (e *Server) lookAtRoutes(ctx context.Context) error {
 	}
 	e.looked.Store(true) // settings that are read from here on are looked at again
 	all, err := lacking{e.base}.all(ctx)
+	if err == nil {
+		e.logLacks(all)
+	}
 	if text := lacksText(all); err == nil && (known == nil && text != "" || known != nil && text != known.Text) {
 		err = e.Note(ctx, ServerRoutes, text)
 	}
@@ -119,13 +123,14 @@ func (l *statusLook) lateRoutes(r store.Reader, late *status.Late) error {
 	return nil
 }
 
-// logLacks writes to the log which routes name what the settings lack.
-func (e *Engine) logLacks(ctx context.Context) {
-	all, err := lacking{e.base}.all(ctx)
+// logLacks writes to the log which routes name what the settings lack, each time that this is
+// not what it has written last.
+func (e *Server) logLacks(all []lack) {
+	if slices.Equal(all, e.logged) {
+		return
+	}
+	e.logged = all
 	for i := range all {
 		e.log.Warn().Str("route", all[i].route).Str("at", all[i].Pointer).Msg("settings: a route names what they lack: " + all[i].Detail)
-	}
-	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("settings: what routes name could not be looked at")
 	}
 }

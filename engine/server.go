@@ -27,6 +27,7 @@ type Server struct {
 	decider *decider
 
 	looked atomic.Bool // for what routes name, since the settings were read
+	logged []lack      // what was logged last of that; only Again has it
 }
 
 // ServerPart is a part of the server with which something can be wrong.

@@ -135,7 +135,6 @@ func (e *Engine) Run(ctx context.Context) (err error) {
 	var collecting sync.WaitGroup
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
 	collecting.Go(func() { e.audit.Run(ctx) })
-	collecting.Go(func() { e.logLacks(ctx) })
 	collecting.Go(func() { e.finishLeft(ctx) })
 	collecting.Go(func() { e.Files.DeleteExpired(ctx) })
 	collecting.Go(func() { e.Scratch.DeleteExpired(ctx) })
