@@ -26,6 +26,7 @@ type casesView struct {
 	Rows    []caseRow
 	Next    string
 	Empty   string
+	Others  []tab // that have what this list has not
 	Filter  bool
 }
 
@@ -95,6 +96,9 @@ func drawCases(x *visit) error {
 		v.Empty = "None among those that were looked at. Next looks further."
 	case v.Filter:
 		v.Empty = "No case in this list passes the filter."
+		if v.Others, err = otherLists(x, q, at); err != nil {
+			return err
+		}
 	case at < 0:
 		v.Empty = "The archive is empty."
 	default:
@@ -109,6 +113,31 @@ func drawCases(x *visit) error {
 		shown[i] = v.Rows[i].ID
 	}
 	return x.draw("cases.html", head{Title: "Cases", Nav: "cases", Path: path, JSON: path + "/.contents", Cases: shown}, v)
+}
+
+// otherLists returns the tabs beside the one at which some case passes the filters: who looks
+// for a case may not know that it has ended.
+func otherLists(x *visit, q engine.NewestQuery, at int) (others []tab, err error) {
+	q.Before, q.Limit, q.Archived = 0, 1, false
+	look := func(title string, change ...string) error {
+		found, err := x.Queries.NewestCases(x.r.Context(), x.by, q)
+		if err == nil && len(found.Cases) > 0 {
+			others = append(others, tab{Label: title, Href: x.with(append(change, "after", "")...)})
+		}
+		return err
+	}
+	for i, t := range lifeTabs() {
+		if q.Lives = t.lives; i == at {
+			continue
+		}
+		if err := look(t.title, "state", t.name, "archived", ""); err != nil {
+			return nil, err
+		}
+	}
+	if q.Lives, q.Archived = nil, true; at < 0 {
+		return others, nil
+	}
+	return others, look("Archive", "state", "", "archived", "1")
 }
 
 // knownRoute refuses a list that is empty because the address names a route that is not there, or

@@ -91,6 +91,9 @@ func TestCaseList(t *testing.T) {
 	if ids, _ := casesFrom(t, g.browse(t, "sam"), "/cases?state=canceled"); len(ids) != 1 || ids[0] != first {
 		t.Errorf("canceled: %v, want %d", ids, first)
 	}
+	if empty := g.browse(t, "sam").get(t, fmt.Sprintf("/cases?q=%d", first)).body; !strings.Contains(empty, fmt.Sprintf(`There are some under <a href="/cases?q=%d&amp;state=ended">Ended</a>.`, first)) {
+		t.Errorf("an ended case is looked for among the open ones: %s", empty)
+	}
 	if lede := g.browse(t, "sam").get(t, "/cases").body; !strings.Contains(lede, fmt.Sprintf("%d open cases", n/3-1)) {
 		t.Error("the sentence does not count what is open")
 	}
