@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,9 +111,32 @@ func (s *settings) adminPasswordFault() string {
 	return adminPasswordFault()
 }
 
-// faults reads the settings and returns everything that is wrong with them.
+// faults reads the settings and returns everything that is wrong with them, in the order of
+// the configuration file.
 func (s *settings) faults(cmd *cobra.Command) error {
-	return errors.Join(configure(cmd), placed(cmd.Flags(), s.validate()))
+	err := errors.Join(configure(cmd), placed(cmd.Flags(), s.validate()))
+	if _, wrong := errors.AsType[configError](err); !wrong {
+		return err
+	}
+	lines := strings.Split(err.Error(), "\n")
+	slices.SortStableFunc(lines, func(a, b string) int { return slices.Compare(placeIn(a), placeIn(b)) })
+	return configError{errors.New(strings.Join(lines, "\n"))}
+}
+
+var placeInText = regexp.MustCompile(`^.+?:(\d+):(\d+): `)
+
+// placeIn returns the line and the column with which a text begins. What has none comes last.
+func placeIn(text string) []int {
+	found := placeInText.FindStringSubmatch(text)
+	if found == nil {
+		return []int{math.MaxInt}
+	}
+	line, err := strconv.Atoi(found[1])
+	column, also := strconv.Atoi(found[2])
+	if err != nil || also != nil {
+		return []int{math.MaxInt}
+	}
+	return []int{line, column}
 }
 
 var flagInText = regexp.MustCompile(`--([a-z][a-z-]*)`)

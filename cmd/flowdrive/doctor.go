@@ -47,6 +47,8 @@ func doctorCommand() *cobra.Command {
 			" or \"note\" with what may be as it should be. It changes nothing and sends no mail. Give\n" +
 			"it the settings of the server. Exits with 0 if all is well, 1 if there is something to do.",
 		Args: cobra.NoArgs,
+		// The command reads the settings itself, to say everything that is wrong.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{settings: &s, now: time.Now(), out: cmd.OutOrStdout()}
 			wrong := s.faults(cmd)
