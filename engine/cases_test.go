@@ -72,6 +72,19 @@ states: {open: {type: start}, done: {type: complete}}
 actions: {begin: {trigger: init}, finish: {trigger: auto, in: [open], to: done}}
 `
 
+// TestNearRouteIsNamed: a name that is not quite that of a route is answered with that name,
+// but with none of a route that is not for the user.
+func TestNearRouteIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, text := range map[string]string{"asc": `; did you mean "ask"?`, "owm": "that may be used here"} {
+		_, err := w.as("bob").putCase("x.json", fmt.Sprintf(`{"route": %q}`, name))
+		if !strings.HasSuffix(fmt.Sprint(err), text) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestStartRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

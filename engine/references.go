@@ -68,7 +68,7 @@ func (e *base) routeRef(by identity.Principal, root document.Value, name string,
 	if byName.Given() && name != "" {
 		named := table.Named(name)
 		if !may(named) {
-			byName.Fail(errs.CodeNotFound, "there is no route %q that may be used here", name)
+			byName.Fail(errs.CodeNotFound, "there is no route %q that may be used here%s", name, document.Hint(name, namesThat(e.rights.Routes(), may)))
 			return nil
 		}
 		if info != nil && info != named {
@@ -78,4 +78,14 @@ func (e *base) routeRef(by identity.Principal, root document.Value, name string,
 		info = named
 	}
 	return info
+}
+
+// namesThat returns the names of the routes that may be used.
+func namesThat(routes []*access.Route, may func(*access.Route) bool) (names []string) {
+	for _, info := range routes {
+		if may(info) {
+			names = append(names, info.Name)
+		}
+	}
+	return names
 }
