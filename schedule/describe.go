@@ -30,32 +30,37 @@ func (e *Entry) Describe() string {
 	return ""
 }
 
-// periodText writes a number of seconds in the largest units that fit:
-// "2 minutes", "day", "1 day and 2 hours".
+// periodText writes a number of seconds as people say it: in one unit if the number stays
+// small, "90 minutes", "day", else in the largest units that fit, "2 hours and 1 minute".
 func periodText(seconds int64) string {
 	const minute, hour, day, week = 60, 60 * 60, secondsPerDay, daysPerWeek * secondsPerDay
-	if seconds%week == 0 {
-		return counted(seconds/week, "week", true)
-	}
-	var parts []string
-	for _, unit := range []struct {
+	const small = 120 // two hours of minutes, five days of hours
+	units := []struct {
 		seconds int64
 		name    string
-	}{{day, "day"}, {hour, "hour"}, {minute, "minute"}, {1, "second"}} {
+	}{{week, "week"}, {day, "day"}, {hour, "hour"}, {minute, "minute"}, {1, "second"}}
+	for _, unit := range units {
+		switch n := seconds / unit.seconds; {
+		case seconds%unit.seconds != 0:
+		case n == 1:
+			return unit.name
+		case n <= small || unit.seconds >= day:
+			return counted(n, unit.name)
+		}
+	}
+	var parts []string
+	for _, unit := range units[1:] {
 		if n := seconds / unit.seconds; n > 0 {
-			parts = append(parts, counted(n, unit.name, seconds%unit.seconds == 0 && len(parts) == 0))
+			parts = append(parts, counted(n, unit.name))
 			seconds %= unit.seconds
 		}
 	}
 	return joined(parts)
 }
 
-// counted writes "2 weeks", and for one "1 week" or, alone, "week".
-func counted(n int64, name string, alone bool) string {
-	switch {
-	case n == 1 && alone:
-		return name
-	case n == 1:
+// counted writes "1 week", "2 weeks".
+func counted(n int64, name string) string {
+	if n == 1 {
 		return "1 " + name
 	}
 	return strconv.FormatInt(n, 10) + " " + name + "s"

@@ -41,7 +41,12 @@ func TestDescribe(t *testing.T) {
 		{with("interval", `"seconds": 3600`), "Every hour"},
 		{with("interval", `"days": 7`), "Every week"},
 		{with("interval", `"weeks": 2`), "Every 2 weeks"},
-		{with("interval", `"days": 1, "hours": 1`), "Every 1 day and 1 hour"},
+		{with("interval", `"days": 1`), "Every day"},
+		{with("interval", `"days": 10`), "Every 10 days"},
+		{with("interval", `"minutes": 90`), "Every 90 minutes"},
+		{with("interval", `"hours": 1, "seconds": 30`), "Every 1 hour and 30 seconds"},
+		{with("interval", `"hours": 2, "minutes": 1`), "Every 2 hours and 1 minute"},
+		{with("interval", `"days": 1, "hours": 1`), "Every 25 hours"},
 		{with("interval", `"days": 8, "hours": 2, "minutes": 3, "seconds": 4`), "Every 8 days, 2 hours, 3 minutes and 4 seconds"},
 		{with("simple", `"date": "20121111T2300"`), "Once at 2012-11-11 23:00 (UTC)"},
 	} {

@@ -113,7 +113,7 @@ func accountForms() map[string]form {
 			return []member{{"deputy", object(always("user", strings.TrimSpace(v.Get("user"))), text("from", x.Words.sentDate(v.Get("from"))), text("to", x.Words.sentEnd(v.Get("to"))))}}, nil
 		}),
 		"watch": me("The routes that you watch are stored.", func(_ *visit, v url.Values) ([]member, error) {
-			return []member{{"watch", list(names(v.Get("watch")))}}, nil
+			return []member{{"watch", list(names(strings.Join(v["watch"], ",")))}}, nil
 		}),
 		"zone": me("Your time zone is stored.", func(_ *visit, v url.Values) ([]member, error) {
 			return []member{orNull("timezone", strings.TrimSpace(v.Get("timezone")))}, nil
@@ -203,22 +203,25 @@ func drawAccount(x *visit) error {
 		{Name: "password", Label: "New password", Kind: "password", Needed: true, Fill: "new-password", Hint: "12 characters or more. Several words that do not belong together are good."},
 		{Name: "again", Label: "New password, once more", Kind: "password", Needed: true, Fill: "new-password"},
 	}})
+	whom := "" // the deputy
+	if me.Deputy != nil {
+		whom = me.Deputy.User
+	}
 	deputy := asking{Do: "deputy", Title: "Deputy", Submit: "Store", Text: "Sees your tasks and acts for you. The log names both.", Fields: []*field{
-		{Name: "user", Label: "User", Kind: "text", Hint: "Nobody if this is empty.", Suggest: others(x)},
+		oneOf(field{Name: "user", Label: "User", Hint: "Nobody if this is empty.", Value: whom}, others(x)),
 		{Name: "from", Label: "From", Kind: "date", Hint: "From now on if this is empty."},
 		{Name: "to", Label: "To", Kind: "date", Hint: "Needed with a user. The deputy acts for you until the end of that day."},
 	}}
 	if me.Deputy != nil {
-		deputy.Fields[0].Value = me.Deputy.User
 		deputy.Fields[1].Value = me.Deputy.From.In(x.Words.zone).Format(time.DateOnly)
 		deputy.Fields[2].Value = me.Deputy.To.Add(-time.Second).In(x.Words.zone).Format(time.DateOnly)
 	}
 	add(deputy)
 	add(asking{Do: "watch", Title: "Watched routes", Submit: "Store", Text: "You are told of the cases of these routes that you may see.", Fields: []*field{
-		{Name: "watch", Label: "Routes", Kind: "text", Value: strings.Join(me.Watch, ", "), Hint: "Names, with commas between them.", Suggest: named(x.Queries.RouteNames(x.by))},
+		someOf(field{Name: "watch", Label: "Routes", Value: strings.Join(me.Watch, ", "), Hint: "Names, with commas between them."}, named(x.Queries.RouteNames(x.by))),
 	}})
 	add(asking{Do: "zone", Title: "Time zone", Submit: "Store", Fields: []*field{
-		{Name: "timezone", Label: "Zone", Kind: "text", Value: me.Timezone, Hint: "Such as Europe/Stockholm. That of the browser on pages, and that of the server in mails, if this is empty."},
+		{Name: "timezone", Label: "Zone", Kind: "text", Value: me.Timezone, Suggest: named(commonZones()), Hint: "Such as Europe/Stockholm. That of the browser on pages, and that of the server in mails, if this is empty."},
 	}})
 	x.mailForm(v, &me)
 	for _, s := range x.Queries.Sessions(x.by, x.token) {
@@ -253,9 +256,9 @@ func (x *visit) placeNested() {
 func (x *visit) mailForm(v *accountView, me *meForm) {
 	a := asking{Do: "mail", Title: "Mails", Submit: "Store", Post: "/account", Fields: []*field{
 		{Name: "notify", Label: "Send me mails", Kind: "check", Value: strconv.FormatBool(me.Notify)},
-		{Name: "digest", Label: "One mail a day, at", Kind: "text", Value: me.Mail.Digest, Hint: "Such as 07:30. Each mail by itself if this is empty."},
-		{Name: "from", Label: "Quiet from", Kind: "text", Hint: "Such as 20:00. Mails wait until the quiet hours end."},
-		{Name: "to", Label: "Quiet to", Kind: "text", Hint: "Such as 07:00."},
+		{Name: "digest", Label: "One mail a day, at", Kind: "time", Value: me.Mail.Digest, Hint: "Each mail by itself if this is empty."},
+		{Name: "from", Label: "Quiet from", Kind: "time", Hint: "Mails wait until the quiet hours end."},
+		{Name: "to", Label: "Quiet to", Kind: "time"},
 	}}
 	if q := me.Mail.Quiet; q != nil {
 		a.Fields[2].Value, a.Fields[3].Value = q.From, q.To

@@ -226,7 +226,7 @@ func TestPeopleAreOffered(t *testing.T) {
 		user, path   string
 		has, lacking []string
 	}{
-		{"ann", "/account", []string{`id="deputy-user" name="user" value="" list="deputy-user-list"`, `<option value="bob">Bob Marsh</option>`, `list="watch-watch-list"`, `<option value="expense">`}, []string{`<option value="ann">`, `<option value="tom">`, `<option value="core">`}},
+		{"ann", "/account", []string{`<select class="in" id="deputy-user" name="user"`, `<option value="bob">Bob Marsh</option>`, `type="checkbox" name="watch" value="expense"`}, []string{`<option value="ann">`, `<option value="tom">`, `<option value="core">`}},
 		{"admin", "/admin/teams?do=team&name=core", []string{`list="team-members-list"`, `<option value="ann">Ann Lindqvist</option>`, `<option value="core">the team core</option>`}, []string{`<option value="tom">`}},
 		{"ann", "/tasks?open=" + smokes + ".resolve&do=delegate", []string{`<option value="bob">Bob Marsh</option>`}, []string{`<option value="ann">`, `<option value="tom">`}},
 		{"admin", "/routes/picked/start", []string{`name="roles.owner" value="ann">Ann Lindqvist`, `name="roles.owner" value="core">the team core`, `name="roles.lead" value="sam"`, "The route chooses if this is empty."}, []string{`name="roles.owner" value="sam"`, `name="roles.lead" value="ann"`}},
@@ -244,6 +244,49 @@ func TestPeopleAreOffered(t *testing.T) {
 		}
 		for _, fault := range faultsOf(got.body) {
 			t.Errorf("%s: %s", page.path, fault)
+		}
+	}
+}
+
+// TestFieldsToChooseFrom: what is one of a few, a time or a date is asked for as that, and what
+// the list lacks stays in it.
+func TestFieldsToChooseFrom(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "ann", 200, "PUT", mePath, `{"watch": ["bug"]}`)
+	b := g.browse(t, "ann")
+	page := b.get(t, "/account").body
+	for _, want := range []string{
+		`<input type="checkbox" name="watch" value="bug" checked>bug`, `<input type="checkbox" name="watch" value="expense">expense`, `<option value="bob">Bob Marsh</option>`,
+		`<option value="Europe/Stockholm">`, `name="digest" value="" type="time"`, `name="from" value="" type="time"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if got := b.post(t, "/account", "do", "watch", "watch", "bug", "watch", "expense"); got.status != 303 {
+		t.Errorf("two routes: got %d %s", got.status, textOf(got.body, "refused"))
+	}
+	if got := g.must(t, "ann", 200, "GET", mePath, "").body; !strings.Contains(got, `"watch": ["bug", "expense"]`) {
+		t.Errorf("stored: %s", got)
+	}
+	if got := g.browse(t, "admin").get(t, "/sandbox").body; !strings.Contains(got, `name="set" value="2012-11-09T12:34:56" required type="datetime-local"`) {
+		t.Errorf("the clock is not asked for as a date and time: %s", textOf(got, "main"))
+	}
+	many := make([]option, mostChoices+1)
+	if f := oneOf(field{}, many); f.Kind != "text" || len(f.Suggest) != len(many) {
+		t.Errorf("of many one is chosen by %q", f.Kind)
+	}
+	if f := oneOf(field{Value: "gone"}, []option{{Value: "bob"}}); len(f.Options) != 2 {
+		t.Errorf("what is chosen is not among %v", f.Options)
+	}
+	if f := someOf(field{Hint: "typed"}, many); f.Kind != "text" || f.Hint != "typed" {
+		t.Errorf("of many some are chosen by %q", f.Kind)
+	}
+	for typed, want := range map[string]string{"2012-11-09 12:34": "datetime", "2012-10-28T02:30:00+01:00": "text", "tomorrow": "text", "": "datetime"} {
+		f := field{Kind: "datetime", Value: typed}
+		if f.asLocalTime(); f.Kind != want {
+			t.Errorf("%q is shown as %q", typed, f.Kind)
 		}
 	}
 }

@@ -94,6 +94,8 @@ func doTitle(do, action string) (title, icon string) {
 func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formOptions) *actionForm {
 	f := &actionForm{Prefix: o.prefix, Post: o.post, Cancel: o.cancel, Case: view.Case.ID, Do: cmp.Or(o.do, "perform"), Key: x.Key(), Leads: map[string]string{}, Faults: map[string]string{}}
 	var chosen *shownTask
+	mine = slices.Clone(mine) // the buttons end with yes; here it comes first
+	slices.SortStableFunc(mine, func(a, b shownTask) int { return cmp.Compare(b.rank, a.rank) })
 	for i := range mine {
 		t := &mine[i]
 		if !t.own() {
@@ -112,8 +114,8 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 		}
 	}
 	if chosen == nil && x.refused == nil && o.cancel == "" && len(f.Choices) > 0 { // on the page of a case
-		last := f.Choices[len(f.Choices)-1].Value
-		chosen = &mine[slices.IndexFunc(mine, func(t shownTask) bool { return t.name == last })]
+		first := f.Choices[0].Value
+		chosen = &mine[slices.IndexFunc(mine, func(t shownTask) bool { return t.name == first })]
 	}
 	if chosen == nil {
 		if x.refused == nil || o.chosen == "" {

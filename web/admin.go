@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/audit"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/status"
 	"flowdrive/internal/errs"
@@ -481,6 +482,7 @@ func drawHolds(x *visit) error {
 type auditView struct {
 	Date, Query, Outcome string
 	Actor, Action        string
+	Actions              []option // what is offered while one types
 	Outcomes             []tab
 	File                 string
 	Before, After        string // addresses of the days beside it
@@ -489,17 +491,21 @@ type auditView struct {
 }
 
 type auditRow struct {
-	Time    time.Time `json:"time"`
-	Actor   *string   `json:"actor"`
-	Action  string    `json:"action"`
-	Target  string    `json:"target"`
-	Outcome string    `json:"outcome"`
-	Detail  *string   `json:"detail"`
+	Time    time.Time    `json:"time"`
+	Actor   *string      `json:"actor"`
+	Action  audit.Action `json:"action"`
+	Target  string       `json:"target"`
+	Outcome string       `json:"outcome"`
+	Detail  *string      `json:"detail"`
 }
 
-// passes reports whether a row is of who and what the page is filtered by.
-func (a *auditView) passes(row *auditRow) bool {
-	return (a.Actor == "" || strings.EqualFold(a.Actor, deref(row.Actor))) && (a.Action == "" || strings.Contains(strings.ToLower(row.Action), strings.ToLower(a.Action)))
+// passes reports whether a row, of which the line is given, is of who and what the page is
+// filtered by. What was done is found by its words and by its name in the log.
+func (a *auditView) passes(row *auditRow, line string) bool {
+	has := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
+	title := row.Action.Title()
+	return (a.Outcome == "" || row.Outcome == a.Outcome) && (a.Actor == "" || strings.EqualFold(a.Actor, deref(row.Actor))) &&
+		(has(string(row.Action), a.Action) || has(title, a.Action)) && (has(line, a.Query) || has(title, a.Query))
 }
 
 // auditOf returns the address of another day with the same filters.
@@ -544,6 +550,9 @@ func drawAudit(x *visit) error {
 	for _, one := range [][2]string{{"All", ""}, {"Refused", "refused"}, {"Done", "done"}} {
 		a.Outcomes = append(a.Outcomes, tab{Label: one[0], Href: x.with("outcome", one[1], "after", ""), Current: a.Outcome == one[1]})
 	}
+	for _, one := range audit.Actions() {
+		a.Actions = append(a.Actions, option{Value: string(one.Action), Title: one.Title})
+	}
 	skip := 0
 	if after := x.query.Get("after"); after != "" {
 		if skip, err = strconv.Atoi(after); err != nil || skip < 0 {
@@ -557,7 +566,7 @@ func drawAudit(x *visit) error {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	for _, line := range slices.Backward(lines) {
 		var row auditRow
-		if line == "" || json.Unmarshal([]byte(line), &row) != nil || a.Outcome != "" && row.Outcome != a.Outcome || !a.passes(&row) || !strings.Contains(strings.ToLower(line), strings.ToLower(a.Query)) {
+		if line == "" || json.Unmarshal([]byte(line), &row) != nil || !a.passes(&row, line) {
 			continue
 		}
 		if skip--; skip >= 0 {

@@ -132,6 +132,9 @@ func TestAuditFilters(t *testing.T) {
 		{"?actor=an", "nothing of this day", "<td>ann</td>"},
 		{"?action=user", "<td>admin</td>", "<td>ann</td>"},
 		{"?actor=ann&action=user", "nothing of this day", "<td>ann</td>"},
+		{"?action=app+password", `App password made <b>ann/x</b> <span class="id">app-password-add</span>`, "<td>admin</td>"},
+		{"?action=app-password", "App password made", "<td>admin</td>"},
+		{"?q=password+made", "<td>ann</td>", "<td>admin</td>"},
 		{"?actor=ann&outcome=done", "<td>ann</td>", "nothing of this day"},
 	} {
 		got := admin.get(t, "/admin/audit/2012-11-09"+test.query)

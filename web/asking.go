@@ -118,6 +118,9 @@ func (x *visit) fillAsked(do string, f *field) {
 			f.Value = typed
 		}
 	}
+	if f.Kind == "datetime" {
+		f.asLocalTime()
+	}
 	f.choose()
 	if f.Kind == "password" { // it is never sent back
 		f.Value = ""

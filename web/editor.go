@@ -309,7 +309,7 @@ func storeRoute(x *visit, v url.Values) (*act, error) {
 		return nil, err
 	}
 	q := driveRequest{
-		Method: http.MethodPut, Path: routeFolder + "/" + url.PathEscape(stored.Name) + sourceSuffix(stored.YAML), Body: []byte(v.Get("source")),
+		Method: http.MethodPut, Path: fileOfRoute(stored), Body: []byte(v.Get("source")),
 	}
 	done := storedRoute
 	if v.Get("migrate") == "true" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
@@ -23,7 +24,7 @@ type field struct {
 	ID      string // of its element
 	Label   string
 	Hint    string
-	Kind    string // text, area, json, source, radio, boxes, select, check, date, datetime, email, url, password
+	Kind    string // text, area, json, source, radio, boxes, select, check, date, datetime, time, email, url, password
 	Number  bool   // digits are what it takes
 	Needed  bool
 	Loose   bool // needed for one of several actions of the form: the browser does not insist on it
@@ -220,6 +221,49 @@ func named(all []string) (out []option) {
 		out = append(out, option{Value: name})
 	}
 	return out
+}
+
+// asLocalTime writes a date and time as browsers read it. One that has an offset, or that is
+// none, stays as it was typed: the browser would not show it.
+func (f *field) asLocalTime() {
+	value := strings.Replace(f.Value, " ", "T", 1)
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if _, err := time.Parse(layout, value); err == nil || value == "" {
+			f.Value = value
+			return
+		}
+	}
+	f.Kind = "text"
+}
+
+// mostChoices bounds what is listed to choose from at once. Above it names are typed, and
+// offered meanwhile.
+const mostChoices = 40
+
+// oneOf returns the field in which one of the options is chosen, or none.
+func oneOf(f field, options []option) *field {
+	if f.Kind, f.Options = "select", options; len(options) > mostChoices {
+		f.Kind, f.Options, f.Suggest = "text", nil, options
+	} else if f.Value != "" && !slices.ContainsFunc(options, func(o option) bool { return o.Value == f.Value }) {
+		f.Options = append(slices.Clip(options), option{Value: f.Value, Title: f.Value}) // it stays, to be seen
+	}
+	return &f
+}
+
+// mostBoxes is how many options there is a box for each; more are typed.
+const mostBoxes = 24
+
+// someOf returns the field in which any of the options are chosen. Its hint says how they are
+// typed, if they are many.
+func someOf(f field, options []option) *field {
+	if f.Kind, f.Suggest = "text", options; len(options) == 0 || len(options) > mostBoxes {
+		return &f
+	}
+	f.Kind, f.Options, f.Suggest, f.Hint = "boxes", options, nil, ""
+	for i := range f.Options {
+		f.Options[i].Title = cmp.Or(f.Options[i].Title, f.Options[i].Value)
+	}
+	return &f
 }
 
 func partyOption(p Person) option {

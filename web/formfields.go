@@ -46,7 +46,7 @@ func commandFields() map[string]string {
 
 func accountFields() map[string]string {
 	return map[string]string{
-		"me": "fullName email", "confirm": "emailCode", "deputy": "user from to", "watch": "watch", "zone": "timezone",
+		"me": "fullName email", "confirm": "emailCode", "deputy": "user from to", "watch": "watch+", "zone": "timezone",
 		"mail": "kinds+ digest from to notify?", "password": "oldPassword password again",
 		"look": "theme keys?", "end": "session", "end-others": "",
 	}

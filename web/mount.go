@@ -209,7 +209,7 @@ func drawMount(x *visit) error {
 	forms := mountForms()
 	m.Make = x.asks(asking{Do: "device", Submit: "Make a password", Post: m.Here, Fields: []*field{
 		{Name: "label", Label: "Name of the device", Kind: "text", Needed: true, Hint: "Such as laptop."},
-		{Name: "scope", Label: "What it may do", Kind: "text", Hint: "Everything that you may if this is empty; read to change nothing; or a folder, such as Documents/" + m.Me + "."},
+		{Name: "scope", Label: "What it may do", Kind: "text", Suggest: []option{{Value: "read", Title: "change nothing"}, {Value: "Documents/" + m.Me, Title: "your documents only"}}, Hint: "Everything that you may if this is empty; read to change nothing; or a folder, such as Documents/" + m.Me + "."},
 		{Name: "expires", Label: "Until", Kind: "date", Hint: "It ends as that day begins. Without a day it does not end."},
 	}}, forms["device"])
 	m.Link = x.asks(asking{Do: "calendar", Submit: "Make an address", Post: m.Here, Fields: []*field{

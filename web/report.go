@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +28,7 @@ type reportView struct {
 	Tabs        []tab
 	Weeks       []reportWeek
 	Bars        template.HTML
+	BarsNarrow  template.HTML // of half the weeks, which a phone has room for
 	States      []reportState
 	Open        int
 	Overdue     int
@@ -61,7 +61,11 @@ type reportLoad struct {
 }
 
 func drawReport(x *visit) error {
-	r, err := x.Queries.Report(x.r.Context(), x.by, x.r.PathValue("name"))
+	stored, err := x.Queries.Route(x.r.Context(), x.by, x.r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	r, err := x.Queries.Report(x.r.Context(), x.by, stored.Name)
 	if err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func drawReport(x *visit) error {
 		CSV: pageOfRoute(r.Route.Name) + "/report.csv?figure=",
 	}
 	v.Weeks = x.reportDrawing().reportWeeks(r)
-	v.Bars = barsOfWeeks(v.Weeks)
+	v.Bars, v.BarsNarrow = barsOfWeeks(v.Weeks), barsOfWeeks(v.Weeks[reportWeeks/2:])
 	v.States = x.reportDrawing().reportStates(r)
 	v.Loads = x.reportDrawing().reportLoads(r)
 	for i := range r.Cases {
@@ -86,8 +90,7 @@ func drawReport(x *visit) error {
 		v.Share = fmt.Sprintf("%d of %s (%d %%)", v.Overdue, plural(v.Open, "open case"), v.Overdue*100/v.Open)
 	}
 	v.Lede = plural(len(r.Cases), "case") + " that you may see."
-	at := routeFolder + "/" + url.PathEscape(r.Route.Name)
-	return x.draw("report.html", head{Title: "Report: " + v.Title, Nav: "routes", Path: at + ".json"}, v)
+	return x.draw("report.html", head{Title: "Report: " + v.Title, Nav: "routes", Path: fileOfRoute(stored)}, v)
 }
 
 // reportDrawing draws the report of a route.
@@ -126,42 +129,54 @@ func (x reportDrawing) reportWeeks(r *engine.Report) []reportWeek {
 	return out
 }
 
-// barsOfWeeks draws what was begun and ended, two bars a week.
+// barsOfWeeks draws what was begun and ended, two bars a week with their numbers.
 func barsOfWeeks(weeks []reportWeek) template.HTML {
-	const width, height, slot, bar = 600.0, 120.0, 50.0, 18.0
+	const top, height, slot, bar = 12.0, 120.0, 50.0, 18.0
 	most := 1
 	for i := range weeks {
 		most = max(most, weeks[i].Begun, weeks[i].Ended)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="weeks" viewBox="0 0 %s %s" role="img" aria-label="Begun and ended by week; the table below has the numbers">`, num(width), num(height+18))
-	fmt.Fprintf(&b, `<path class="base" d="M0 %sh%s"/>`, num(height+.5), num(width))
+	var said []string
 	for i := range weeks {
 		w, left := &weeks[i], float64(i)*slot+6
 		for n, one := range []struct {
 			class string
 			count int
 		}{{"begun", w.Begun}, {"ended", w.Ended}} {
+			if one.count == 0 {
+				continue
+			}
 			h := float64(one.count) / float64(most) * (height - 4)
+			at := left + float64(n)*(bar+2)
 			fmt.Fprintf(&b, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"><title>%s: %d %s</title></rect>`,
-				one.class, num(left+float64(n)*(bar+2)), num(height-h), num(bar), num(h), w.Name, one.count, one.class)
+				one.class, num(at), num(top+height-h), num(bar), num(h), w.Name, one.count, one.class)
+			fmt.Fprintf(&b, `<text class="n" x="%s" y="%s" text-anchor="middle">%d</text>`, num(at+bar/2), num(top+height-h-3), one.count)
 		}
-		fmt.Fprintf(&b, `<text x="%s" y="%s" text-anchor="middle">%s</text>`, num(left+bar+1), num(height+14), w.Name[len(w.Name)-3:])
+		if w.Begun > 0 || w.Ended > 0 {
+			said = append(said, fmt.Sprintf("%s: %d begun, %d ended", w.Name, w.Begun, w.Ended))
+		}
+		fmt.Fprintf(&b, `<text x="%s" y="%s" text-anchor="middle">%s</text>`, num(left+bar+1), num(top+height+14), w.Name[len(w.Name)-3:])
 	}
-	b.WriteString(`</svg>`)
-	return template.HTML(b.String()) //nolint:gosec // numbers, and names of weeks
+	text := cmp.Or(strings.Join(said, "; "), "none")
+	width := float64(len(weeks)) * slot
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %s %s" role="img" aria-label="Begun and ended by week: %s"><path class="base" d="M0 %sh%s"/>%s</svg>`, //nolint:gosec // numbers, and names of weeks
+		num(width), num(top+height+18), text, num(top+height+.5), num(width), b.String()))
 }
 
 // stays are the bounds of the distribution of times, with their names.
-func stays() []struct {
-	most time.Duration
-	name string
-} {
+func stays() []stay {
 	const day = 24 * time.Hour
-	return []struct {
-		most time.Duration
-		name string
-	}{{time.Minute, "a minute"}, {time.Hour, "an hour"}, {8 * time.Hour, "8 hours"}, {day, "a day"}, {3 * day, "3 days"}, {7 * day, "a week"}, {30 * day, "30 days"}, {0, "longer"}}
+	return []stay{
+		{time.Minute, "a minute", "1 min"}, {time.Hour, "an hour", "1 h"}, {8 * time.Hour, "8 hours", "8 h"}, {day, "a day", "1 d"},
+		{3 * day, "3 days", "3 d"}, {7 * day, "a week", "7 d"}, {30 * day, "30 days", "30 d"}, {0, "longer", "more"},
+	}
+}
+
+// stay is a bound of it, with its name in a sentence and below its bar.
+type stay struct {
+	most        time.Duration
+	name, short string
 }
 
 // reportStates says how long cases were in each state that they have left, in the order
@@ -195,19 +210,13 @@ func staysOf(r *engine.Report, c *engine.ReportCase) []engine.Visit {
 	})
 }
 
-// barsOfStays draws how many stays were how long.
+// barsOfStays draws how many stays were how long, each number above its bar.
 func barsOfStays(sorted []time.Duration) template.HTML {
-	const bar, gap, height = 14.0, 2.0, 28.0
+	const slot, bar, top, height = 30.0, 22.0, 12.0, 26.0
 	bounds := stays()
 	counts := make([]int, len(bounds))
 	for _, d := range sorted {
-		at := slices.IndexFunc(bounds[:len(bounds)-1], func(s struct {
-			most time.Duration
-			name string
-		},
-		) bool {
-			return d <= s.most
-		})
+		at := slices.IndexFunc(bounds[:len(bounds)-1], func(s stay) bool { return d <= s.most })
 		if at < 0 {
 			at = len(bounds) - 1
 		}
@@ -217,18 +226,24 @@ func barsOfStays(sorted []time.Duration) template.HTML {
 	var b strings.Builder
 	most := slices.Max(counts)
 	for i, n := range counts {
+		left := float64(i) * slot
+		fmt.Fprintf(&b, `<text x="%s" y="%s" text-anchor="middle">%s</text>`, num(left+slot/2), num(top+height+12), bounds[i].short)
+		if n == 0 {
+			continue
+		}
 		h := float64(n) / float64(most) * (height - 2)
-		fmt.Fprintf(&b, `<rect class="stay" x="%s" y="%s" width="%s" height="%s"/>`, num(float64(i)*(bar+gap)), num(height-h-1), num(bar), num(h))
-		if n > 0 && i < len(bounds)-1 {
+		fmt.Fprintf(&b, `<rect class="stay" x="%s" y="%s" width="%s" height="%s"/><text class="n" x="%s" y="%s" text-anchor="middle">%d</text>`,
+			num(left+(slot-bar)/2), num(top+height-h), num(bar), num(h), num(left+slot/2), num(top+height-h-3), n)
+		if i < len(bounds)-1 {
 			words = append(words, fmt.Sprintf("up to %s: %d", bounds[i].name, n))
-		} else if n > 0 {
+		} else {
 			words = append(words, fmt.Sprintf("longer: %d", n))
 		}
 	}
-	width := float64(len(bounds))*(bar+gap) - gap
+	width := float64(len(bounds)) * slot
 	text := strings.Join(words, "; ")
 	return template.HTML(fmt.Sprintf(`<svg class="stays" viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>%s<path class="base" d="M0 %sh%s"/></svg>`, //nolint:gosec // numbers, and constants
-		num(width), num(height), text, text, b.String(), num(height-.5), num(width)))
+		num(width), num(top+height+16), text, text, b.String(), num(top+height+.5), num(width)))
 }
 
 // span writes how long something took, in its largest unit, with one more digit if that

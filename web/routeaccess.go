@@ -59,7 +59,7 @@ func drawRouteAccess(x *visit) error {
 		})
 	}
 	at := routeFolder + "/" + url.PathEscape(o.Stored.Name)
-	return x.draw("routeaccess.html", head{Title: "Access: " + v.Title, Nav: "routes", Path: at + ".json", JSON: at + ".json"}, v)
+	return x.draw("routeaccess.html", head{Title: "Access: " + v.Title, Nav: "routes", Path: fileOfRoute(o.Stored), JSON: at + ".json"}, v)
 }
 
 // whoOfRoute says who may do what with a route, in words.

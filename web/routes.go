@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
@@ -207,7 +208,7 @@ func drawRoute(x *visit) error {
 		Actions:     drawn.Picture.Graph().Rows,
 		Page:        pageOfRoute(stored.Name),
 	}
-	source := at + sourceSuffix(stored.YAML)
+	source := fileOfRoute(stored)
 	if v.Scenario, err = x.scenarioOf(stored.Form, drawn.Version); err != nil {
 		return err
 	}
@@ -310,6 +311,11 @@ func listOfRoute(list string) func(x *visit) error {
 const mostVersions = 20
 
 func pageOfRoute(name string) string { return "/routes/" + url.PathEscape(name) }
+
+// fileOfRoute returns the file in which the folder lists a route.
+func fileOfRoute(stored *engine.Resource) string {
+	return routeFolder + "/" + url.PathEscape(stored.Name) + sourceSuffix(stored.YAML)
+}
 
 func sourceSuffix(yaml bool) string {
 	if yaml {

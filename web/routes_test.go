@@ -452,7 +452,7 @@ func TestFaultsBearLabels(t *testing.T) {
 		t.Errorf("a form of several actions insists on what one of them needs: %s", several)
 	}
 	refused := b.post(t, "/cases/17?open=refuse", "do", "perform", "case", "17", "action", "refuse", "key", "two", "comment", "No.")
-	if !strings.Contains(refused.body, `<a href="#c-resolution">Resolution</a>`) || !strings.Contains(refused.body, `<fieldset class="f of-1" aria-invalid="true" aria-describedby="c-resolution-fault">`) {
+	if !strings.Contains(refused.body, `<a href="#c-resolution">Resolution</a>`) || !strings.Contains(refused.body, `<fieldset class="f of-2" aria-invalid="true" aria-describedby="c-resolution-fault">`) {
 		t.Errorf("without a resolution: %s", refused.body)
 	}
 	if delegate := b.get(t, "/cases/17?open=approve&do=delegate").body; !strings.Contains(delegate, `name="to" value="" required`) {

@@ -120,7 +120,7 @@ func drawSandbox(x *visit) error {
 		}
 		v.Curl = x.curlLines(requests)
 		v.Set = x.asks(asking{Do: "set", Title: "Another instant", Submit: "Set the clock", Post: "/sandbox", Fields: []*field{
-			{Name: "set", Label: "Instant", Kind: "text", Needed: true, Value: x.Words.Typed(x.now.Truncate(time.Second)), Hint: "Never backwards. What is due on the way is done, in order."},
+			{Name: "set", Label: "Date and time", Kind: "datetime", Needed: true, Value: x.Words.Typed(x.now.Truncate(time.Second)), Hint: "Never backwards. What is due on the way is done, in order."},
 		}}, moveClock("set"))
 	}
 	return x.draw("sandbox.html", head{Title: "Sandbox", Nav: "sandbox", Path: "/clock", JSON: "/clock", Narrow: true}, v)

@@ -162,7 +162,7 @@ func entryTitle(e *schedule.Entry) string { return cmp.Or(e.Title, e.Route) }
 // entryWords says when an entry happens, without the zone: that is zoneOfEntry.
 func (x scheduleDrawing) entryWords(e *schedule.Entry) string {
 	if e.Type == schedule.TypeSimple {
-		return "Once at " + e.Date.In(x.zoneOfEntry(e)).Format("2006-01-02 15:04")
+		return "Once on " + x.Words.Exact(e.Date)
 	}
 	return strings.TrimSuffix(e.Description, " ("+e.Timezone+")")
 }

@@ -237,7 +237,7 @@ func TestPreviewEntries(t *testing.T) {
 		{"a gap", []string{"type", "cron", "day", "last sun", "hour", "2", "minute", "30", "timezone", "Europe/Stockholm"}, []string{"At 02:30 on the last Sunday", "Sun 31 Mar, <b>03:00</b>", "clocks go forward: there is no 02:30", "01:00 UTC"}},
 		{"free minutes", []string{"type", "cron", "hour", "23"}, []string{"Every minute from 23:00 to 23:59: is that meant?"}},
 		{"left out", []string{"type", "interval", "hours", "24", "date", "2012-11-09 08:00", "exclude", "2012-11-10"}, []string{"left out: 2012-11-10 (exclude)"}},
-		{"once", []string{"type", "simple", "date", "2012-11-21 09:00"}, []string{"Once at 2012-11-21 09:00 <span class=\"sub\">(UTC)</span>", "Wed 21 Nov, <b>09:00</b>"}},
+		{"once", []string{"type", "simple", "date", "2012-11-21 09:00"}, []string{"Once on Wed 21 Nov, 09:00 <span class=\"sub\">(UTC)</span>", "Wed 21 Nov, <b>09:00</b>"}},
 		{"crontab", []string{"type", "crontab", "spec", "*/90 * * * *"}, []string{"use the type interval"}},
 		{"labels", []string{"type", "interval", "hours", "1", "xattrDict", "day = $__TODAY__;\nodd = $__NOSUCH__;"}, []string{"<dt>day</dt><dd>2012-11-09</dd>", "There is no label $__NOSUCH__;."}},
 		{"a fault", []string{"type", "cron", "weekday", "7", "hour", "25"}, []string{"Not yet an entry", `data-fault="f-weekday"`, `data-fault="f-hour"`, "sun"}},

@@ -65,10 +65,8 @@ func (x *visit) roleFields(r *route.Route) (out []*field) {
 		if len(role.Pick) == 0 {
 			continue
 		}
-		f := &field{Name: rolePrefix + role.Name, Label: cmp.Or(role.Title, role.Name), Kind: "text", typ: "string", Hint: "Names of users or teams, with commas between them."}
-		if f.Suggest = suggested(x.Queries.Pickable(x.by, r, role.Name)); len(f.Suggest) > 0 && len(f.Suggest) <= mostBoxes {
-			f.Kind, f.Options, f.Suggest, f.Hint = "boxes", f.Suggest, nil, ""
-		}
+		f := someOf(field{Name: rolePrefix + role.Name, Label: cmp.Or(role.Title, role.Name), typ: "string", Hint: "Names of users or teams, with commas between them."},
+			suggested(x.Queries.Pickable(x.by, r, role.Name)))
 		if len(role.Assign) > 0 {
 			f.Hint = strings.TrimSpace(f.Hint + " The route chooses if this is empty.")
 		}
@@ -76,9 +74,6 @@ func (x *visit) roleFields(r *route.Route) (out []*field) {
 	}
 	return out
 }
-
-// mostBoxes is how many people there is a box for each; more are typed.
-const mostBoxes = 12
 
 // rolePrefix begins the names of fields that say who plays a role.
 const rolePrefix = "roles."

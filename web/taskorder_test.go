@@ -86,3 +86,19 @@ func TestGroupsOfTasks(t *testing.T) {
 		}
 	}
 }
+
+// TestFormBeginsWithYes: the form of a case begins with what agrees, then with what the route
+// names first, and that is chosen. The buttons of a list end with it.
+func TestFormBeginsWithYes(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	page := g.browse(t, "ann").get(t, "/cases/17").body
+	if yes, no := strings.Index(page, `name="action" value="approve" checked>`), strings.Index(page, `name="action" value="refuse">`); yes < 0 || no < yes {
+		t.Errorf("approve is at %d, refuse at %d of the page", yes, no)
+	}
+	list := g.browse(t, "ann").get(t, "/tasks?q=17").body
+	if yes, no := strings.Index(list, `>Approve</a>`), strings.Index(list, `>Refuse</a>`); no < 0 || yes < no {
+		t.Errorf("Approve is at %d, Refuse at %d of the list", yes, no)
+	}
+}

@@ -68,7 +68,7 @@ func TestTypedInstantsOfEntries(t *testing.T) {
 		}
 	}
 	shown := ann.post(t, "/schedule/new", append([]string{"show", "1"}, form...)...).body
-	for _, want := range []string{`Once at 2013-04-01 12:00 <span class="sub">(Europe/Berlin)`, "<b>12:00</b>", "10:00 UTC", "2013-04-01T12:00:00&#43;02:00", "Times in Europe/Berlin"} {
+	for _, want := range []string{`Once on Mon 1 Apr 2013, 12:00 <span class="sub">(Europe/Berlin)`, "<b>12:00</b>", "10:00 UTC", "2013-04-01T12:00:00&#43;02:00", "Times in Europe/Berlin"} {
 		has(shown, want)
 	}
 	page := ann.post(t, "/schedule/new", form...).header.Get("Location")
@@ -76,7 +76,7 @@ func TestTypedInstantsOfEntries(t *testing.T) {
 	has(stored, `"date": "2013-04-01T10:00:00"`)
 	has(stored, `"end": "2013-04-02T21:59:59"`)
 	has(ann.get(t, page+"/edit").body, `value="2013-04-01 12:00"`)
-	has(ann.get(t, page).body, "Once at 2013-04-01 12:00")
+	has(ann.get(t, page).body, "Once on Mon 1 Apr 2013, 12:00")
 	ann.zone = "Asia/Tokyo"
 	has(ann.get(t, "/schedule/new?type=simple&date=2013-04-01T10:00:00Z").body, `value="2013-04-01 19:00"`)
 }

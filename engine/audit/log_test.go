@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +149,41 @@ func TestLogIsFlushed(t *testing.T) {
 	l.Run(ctx)
 	if got := p.written(); got[len(got)-1] != "ann" {
 		t.Errorf("the last line is of %s", got[len(got)-1])
+	}
+}
+
+// TestTitles: each action that is written has words for people, and no two have the same.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "row.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]Action{}
+	for _, decl := range file.Decls {
+		group, is := decl.(*ast.GenDecl)
+		if !is || group.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range group.Specs {
+			value := spec.(*ast.ValueSpec)
+			if named, is := value.Type.(*ast.Ident); !is || named.Name != "Action" {
+				continue
+			}
+			text, err := strconv.Unquote(value.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			title := Action(text).Title()
+			if other, is := titles[title]; is {
+				t.Errorf("%s and %s have the same words: %s", text, other, title)
+			}
+			if titles[title] = Action(text); title == text {
+				t.Errorf("%s has no words in Actions", text)
+			}
+		}
+	}
+	if len(titles) != len(Actions()) {
+		t.Errorf("there are %d actions, and words for %d", len(titles), len(Actions()))
 	}
 }

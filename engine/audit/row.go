@@ -55,6 +55,65 @@ const (
 	Lost            Action = "rows-lost"            // too many at once; the detail says how many
 )
 
+// Titled is an action with its words for people.
+type Titled struct {
+	Action Action
+	Title  string
+}
+
+// Actions returns all actions with their words.
+func Actions() []Titled {
+	return []Titled{
+		{LogIn, "Log-in"},
+		{SessionEnd, "Session ended"},
+		{Request, "Request"},
+		{UserAdd, "User added"},
+		{UserChange, "User changed"},
+		{UserDisable, "User disabled"},
+		{UserEnable, "User enabled"},
+		{UserDelete, "User deleted"},
+		{Password, "Password changed"},
+		{Admin, "Administrator changed"},
+		{Deputy, "Deputy changed"},
+		{TeamAdd, "Team added"},
+		{TeamChange, "Team changed"},
+		{TeamDelete, "Team deleted"},
+		{AppPassword, "App password made"},
+		{AppPasswordEnd, "App password revoked"},
+		{SecondFactor, "Second factor changed"},
+		{CalendarLink, "Calendar address made"},
+		{CalendarLinkEnd, "Calendar address revoked"},
+		{RouteAdd, "Route added"},
+		{RouteChange, "Route changed"},
+		{RouteDelete, "Route deleted"},
+		{HoldAdd, "Hold added"},
+		{HoldChange, "Hold changed"},
+		{HoldDelete, "Hold let go"},
+		{HookAdd, "Hook added"},
+		{HookChange, "Hook changed"},
+		{HookDelete, "Hook deleted"},
+		{HookRequest, "Request to a hook"},
+		{LockBreak, "Lock broken"},
+		{CasePurge, "Case deleted for good"},
+		{DocumentRead, "Document of another read"},
+		{HistoryRead, "Old version of another read"},
+		{MessageRead, "Message of a case read"},
+		{AttachmentRead, "Attachment of another read"},
+		{ClockSet, "Clock of the sandbox moved"},
+		{Lost, "Rows left out"},
+	}
+}
+
+// Title returns the words of the action, the action itself of one that is not known.
+func (a Action) Title() string {
+	for _, one := range Actions() {
+		if one.Action == a {
+			return one.Title
+		}
+	}
+	return string(a)
+}
+
 // The outcomes in the audit log.
 const (
 	Done    = "done"    // it was done
