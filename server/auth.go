@@ -80,7 +80,7 @@ func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
 		accounts: accounts,
 		now:      now,
 		derive:   argon2.IDKey,
-		dummy:    &passwordHash{argonParams: currentParams, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
+		dummy:    &passwordHash{Costs: currentCosts, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
 		throttle: newThrottle(now),
 		codes:    newThrottle(now),
 		verified: newCredentials(now),

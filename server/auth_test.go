@@ -80,8 +80,8 @@ func TestFailedLogInsLookAlike(t *testing.T) {
 			t.Errorf("%s: %d hashes; want 1", name, n)
 		}
 	}
-	if h := NewAuthenticator(newAccounts(), g.clock.now).dummy; h.argonParams != currentParams {
-		t.Errorf("an unknown user costs %+v; want %+v", h.argonParams, currentParams)
+	if h := NewAuthenticator(newAccounts(), g.clock.now).dummy; h.Costs != currentCosts {
+		t.Errorf("an unknown user costs %+v; want %+v", h.Costs, currentCosts)
 	}
 }
 
@@ -462,7 +462,7 @@ func FuzzParseHash(f *testing.F) {
 		if !ok {
 			return
 		}
-		if h.memory > 1<<20 || h.time > 64 || h.threads > 64 || len(h.key) < keyLength {
+		if h.Memory > 1<<20 || h.Time > 64 || h.Threads > 64 || len(h.key) < keyLength {
 			t.Errorf("parseHash(%q) = %+v", encoded, h)
 		}
 		if again, ok := parseHash(h.String()); !ok || again.String() != h.String() {

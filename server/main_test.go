@@ -27,10 +27,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // cheap are costs of argon2id that tests can pay.
-var cheap = argonParams{memory: 8, time: 1, threads: 1}
+var cheap = Costs{Memory: 8, Time: 1, Threads: 1}
 
 func cheapHash(password string) string {
-	h := passwordHash{argonParams: cheap, salt: []byte("salt of sixteen!")}
+	h := passwordHash{Costs: cheap, salt: []byte("salt of sixteen!")}
 	h.key = h.derive(argon2.IDKey, password)
 	return h.String()
 }
@@ -147,7 +147,7 @@ type guard struct {
 func newGuard() *guard {
 	g := &guard{accounts: newAccounts(), clock: newTestClock()}
 	g.Authenticator = NewAuthenticator(g.accounts, g.clock.now)
-	g.dummy.argonParams = cheap
+	g.dummy.Costs = cheap
 	g.derive = func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte {
 		g.hashes.Add(1)
 		return argon2.IDKey(password, salt, time, memory, threads, keyLen)

@@ -19,17 +19,17 @@ import (
 // MaxPassword is the longest password, in bytes.
 const MaxPassword = 1024
 
-// argonParams are the costs of argon2id.
-type argonParams struct {
-	memory  uint32 // KiB
-	time    uint32
-	threads uint8
+// Costs are those of argon2id.
+type Costs struct {
+	Memory  uint32 // KiB
+	Time    uint32
+	Threads uint8
 }
 
-// currentParams are the recommendation of OWASP's Password Storage Cheat
+// currentCosts are the recommendation of OWASP's Password Storage Cheat
 // Sheet for argon2id with the least memory: as strong as the others there,
 // and a log-in must not be what a small server needs its memory for.
-var currentParams = argonParams{memory: 7 << 10, time: 5, threads: 1}
+var currentCosts = Costs{Memory: 7 << 10, Time: 5, Threads: 1}
 
 const (
 	saltLength = 16
@@ -38,7 +38,7 @@ const (
 
 // passwordHash is an encoded hash in its parts.
 type passwordHash struct {
-	argonParams
+	Costs
 	salt []byte
 	key  []byte
 }
@@ -50,7 +50,11 @@ type deriveFunc func(password, salt []byte, time, memory uint32, threads uint8, 
 // format, for Accounts to keep. A password has 1 to MaxPassword bytes of
 // UTF-8 without control characters, which no client could send (RFC 7617);
 // else the error is of kind errs.Invalid.
-func HashPassword(password string) (string, error) {
+func HashPassword(password string) (string, error) { return currentCosts.Hash(password) }
+
+// Hash is HashPassword at other costs: tests of other packages log in more often than
+// they can pay for.
+func (c Costs) Hash(password string) (string, error) {
 	switch {
 	case password == "":
 		return "", errs.New(errs.Invalid, "A password must not be empty.")
@@ -59,7 +63,7 @@ func HashPassword(password string) (string, error) {
 	case !sendable(password):
 		return "", errs.New(errs.Invalid, "A password must be UTF-8 without control characters.")
 	}
-	h := passwordHash{argonParams: currentParams, salt: make([]byte, saltLength)}
+	h := passwordHash{Costs: c, salt: make([]byte, saltLength)}
 	if _, err := rand.Read(h.salt); err != nil {
 		return "", errs.Wrap("server.HashPassword", err)
 	}
@@ -73,8 +77,10 @@ func (h *passwordHash) derive(f deriveFunc, password string) []byte {
 	length := max(len(h.key), keyLength)
 	// The last hash's memory is garbage of megabytes on a heap of few: without
 	// this the next hash comes on top of it.
-	defer runtime.GC()
-	return f(norm.NFC.Bytes([]byte(password)), h.salt, h.time, h.memory, h.threads, uint32(length))
+	if h.Memory >= 1<<10 {
+		defer runtime.GC()
+	}
+	return f(norm.NFC.Bytes([]byte(password)), h.salt, h.Time, h.Memory, h.Threads, uint32(length))
 }
 
 // matches reports whether the password is the one that was hashed.
@@ -85,7 +91,7 @@ func (h *passwordHash) matches(f deriveFunc, password string) bool {
 // String returns the PHC string.
 func (h *passwordHash) String() string {
 	enc := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads,
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.Memory, h.Time, h.Threads,
 		enc.EncodeToString(h.salt), enc.EncodeToString(h.key))
 }
 
@@ -106,7 +112,7 @@ func parseHash(encoded string) (*passwordHash, bool) {
 	if !ok1 || !ok2 || !ok3 || memory < 8*threads {
 		return nil, false
 	}
-	h.argonParams = argonParams{memory: memory, time: time, threads: uint8(threads)}
+	h.Costs = Costs{Memory: memory, Time: time, Threads: uint8(threads)}
 	var err1, err2 error
 	h.salt, err1 = base64.RawStdEncoding.Strict().DecodeString(parts[4])
 	h.key, err2 = base64.RawStdEncoding.Strict().DecodeString(parts[5])
