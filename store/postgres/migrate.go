@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"strconv"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/schema"
+	"flowdrive/store/relational"
 )
 
 const selectVersion = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
@@ -50,13 +50,7 @@ func migrate(ctx context.Context, o Options, by *conn) (err error) {
 	cfg.Config = *to
 	pool := stdlib.OpenDB(*cfg)
 	defer func() { err = errors.Join(err, failure(op, pool.Close())) }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, pool, schema.PostgreSQLMigrations(),
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return errs.Wrap(op, err)
-	}
-	_, err = provider.Up(ctx)
-	return failure(op, err)
+	return failure(op, relational.Migrate(ctx, goose.DialectPostgres, pool, schema.PostgreSQLMigrations()))
 }
 
 // schemaVersion returns the number of the last migration, 0 for an empty database.
@@ -94,18 +88,7 @@ func unfinished() error {
 	return refused{refusal("A copy into the database was cut; run the same flowdrive copy again, which goes on with it.")}
 }
 
-// newestMigration returns the number that the last file name begins with.
-func newestMigration() (newest int64, err error) {
-	names, err := fs.Glob(schema.PostgreSQLMigrations(), "*.sql")
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range names {
-		number, err := goose.NumericComponent(name)
-		if err != nil {
-			return 0, err
-		}
-		newest = max(newest, number)
-	}
-	return newest, nil
+// newestMigration returns the number of the newest migration that this program knows.
+func newestMigration() (int64, error) {
+	return relational.NewestMigration(schema.PostgreSQLMigrations())
 }

@@ -3,13 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
 
 	"flowdrive/internal/errs"
 	"flowdrive/schema"
+	"flowdrive/store/relational"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 // used only if there is something to do.
 func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
 	const op = "bring the database's schema up to date"
-	newest, err := newestMigration(migrations)
+	newest, err := relational.NewestMigration(migrations)
 	if err != nil {
 		return errs.Wrap(op, err)
 	}
@@ -44,13 +44,7 @@ func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
 	if version == newest {
 		return nil
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, migrations,
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return errs.Wrap(op, err)
-	}
-	_, err = provider.Up(ctx)
-	return failure(op, err)
+	return failure(op, relational.Migrate(ctx, goose.DialectSQLite3, pool, migrations))
 }
 
 // newerSchema is the refusal of a database that a newer program has used.
@@ -86,22 +80,6 @@ func schemaVersion(ctx context.Context, pool *sql.DB) (version int64, err error)
 
 // NewestSchema returns the number of the newest migration that this program knows.
 func NewestSchema() (int64, error) {
-	newest, err := newestMigration(schema.Migrations())
+	newest, err := relational.NewestMigration(schema.Migrations())
 	return newest, errs.Wrap("read the migrations", err)
-}
-
-// newestMigration returns the number that the last file name begins with.
-func newestMigration(migrations fs.FS) (newest int64, err error) {
-	names, err := fs.Glob(migrations, "*.sql")
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range names {
-		number, err := goose.NumericComponent(name)
-		if err != nil {
-			return 0, fmt.Errorf("migration %s: %w", name, err)
-		}
-		newest = max(newest, number)
-	}
-	return newest, nil
 }

@@ -19,6 +19,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/schema"
 	"flowdrive/store"
+	"flowdrive/store/relational"
 )
 
 // testdata/versions has a dump of a database of each version of the schema,
@@ -35,7 +36,7 @@ func dumpFile(version int64) string {
 // changed after there is a dump of it, fails here.
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	newest, err := newestMigration(schema.Migrations())
+	newest, err := relational.NewestMigration(schema.Migrations())
 	if err != nil {
 		t.Fatal(err)
 	}
