@@ -12,8 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -52,18 +52,24 @@ func browserRig(t *testing.T) *rig {
 // startNode starts a node, and returns its address when it listens.
 func startNode(t *testing.T, name, database string, begin time.Time) *url.URL {
 	t.Helper()
-	lines := launch(t, name, "--db", database, "--node", name, "--addr", "127.0.0.1:0",
-		"--trusted-proxy", "127.0.0.1/32", "--sandbox", begin.Format(time.RFC3339))
+	return addressOf(t, launch(t, name, "--db", database, "--node", name, "--addr", "127.0.0.1:0",
+		"--trusted-proxy", "127.0.0.1/32", "--sandbox", begin.Format(time.RFC3339)), `Listening on (http://[^/]+)/`)
+}
+
+// addressOf returns the address at which a server listens, as it says in such a line.
+func addressOf(t *testing.T, lines *bufio.Scanner, form string) *url.URL {
+	t.Helper()
+	says := regexp.MustCompile(form)
 	for lines.Scan() {
-		if _, rest, found := strings.Cut(lines.Text(), "Listening on "); found {
-			at, err := url.Parse(strings.TrimRight(strings.SplitN(rest, ",", 2)[0], "/ "))
+		if found := says.FindStringSubmatch(lines.Text()); found != nil {
+			at, err := url.Parse(found[1])
 			if err != nil {
 				t.Fatal(err)
 			}
 			return at
 		}
 	}
-	t.Fatalf("%s does not listen", name)
+	t.Fatalf("the server does not listen: %v", lines.Err())
 	return nil
 }
 
