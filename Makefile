@@ -52,10 +52,12 @@ unit: ## the Go tests alone, in a minute: with -short, which walks and kills les
 	go test -short ./...
 
 # No test needs what -w leaves out, and linking the tests of a package takes a third
-# less without it. CI runs vet in a step of its own.
+# less without it. CI runs vet in a step of its own. A program with the race detector
+# waits a second when it exits, for races that are found by then; the tests start it
+# hundreds of times, and what goes on at an exit is found within less.
 .PHONY: race
 race: ## the Go tests with the race detector, in random order
-	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=60m -vet=off -ldflags=-w ./...
+	GORACE="atexit_sleep_ms=50 $$GORACE" $(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=60m -vet=off -ldflags=-w ./...
 
 .PHONY: postgres
 postgres: ## the tests of the store and the engine, and the drive's transcripts, on PostgreSQL
