@@ -27,7 +27,7 @@ type reportView struct {
 	Lede        string
 	Tabs        []tab
 	Weeks       []reportWeek
-	Bars        template.HTML
+	Bars        template.HTML // "" if nothing happened in these weeks
 	BarsNarrow  template.HTML // of half the weeks, which a phone has room for
 	States      []reportState
 	Open        int
@@ -74,7 +74,9 @@ func drawReport(x *visit) error {
 		CSV: pageOfRoute(r.Route.Name) + "/report.csv?figure=",
 	}
 	v.Weeks = x.reportDrawing().reportWeeks(r)
-	v.Bars, v.BarsNarrow = barsOfWeeks(v.Weeks), barsOfWeeks(v.Weeks[reportWeeks/2:])
+	if slices.ContainsFunc(v.Weeks, func(w reportWeek) bool { return w.Begun+w.Ended > 0 }) {
+		v.Bars, v.BarsNarrow = barsOfWeeks(v.Weeks), barsOfWeeks(v.Weeks[reportWeeks/2:])
+	}
 	v.States = x.reportDrawing().reportStates(r)
 	v.Loads = x.reportDrawing().reportLoads(r)
 	for i := range r.Cases {

@@ -38,6 +38,10 @@ func TestReport(t *testing.T) {
 		t.Errorf("begun, of who sees no case: got %s, want %s", got, want)
 	}
 
+	if none := g.browse(t, "sam").get(t, "/routes/expense/report").body; !strings.Contains(none, "No case has begun or ended in the last 12 weeks.") || strings.Contains(none, `class="weeks`) {
+		t.Errorf("of who sees no case: %s", none)
+	}
+
 	g.advance(t, "2012-11-14T08:00:00Z")
 	if got, want := rows(b, "figure=overdue"), "[[case title task due waits for] [17 Two monitors for the lab Approve 2012-11-12T12:34:56Z core]]"; got != want {
 		t.Errorf("overdue: got %s, want %s", got, want)
