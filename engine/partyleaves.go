@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
@@ -77,14 +79,14 @@ func (l *leaving) cases() (out []string, err error) {
 		if tasks == 1 {
 			verb = "goes back to its role"
 		}
-		out = append(out, fmt.Sprintf("%s that %s has accepted or was delegated %s: %s.", counted(tasks, "task"), l.user.Name, verb, caseNumbers(back)))
+		out = append(out, fmt.Sprintf("%s that %s has accepted or was delegated %s: %s.", english.Plural(tasks, "task", ""), l.user.Name, verb, caseNumbers(back)))
 	}
 	if len(alone) > 0 {
 		verb := "wait"
 		if len(alone) == 1 {
 			verb = "waits"
 		}
-		out = append(out, fmt.Sprintf("%s %s for %s, and too few others can do the task: %s. Give its role to somebody else, or somebody else to its team.", counted(len(alone), "case"), verb, l.user.Name, caseNumbers(alone)))
+		out = append(out, fmt.Sprintf("%s %s for %s, and too few others can do the task: %s. Give its role to somebody else, or somebody else to its team.", english.Plural(len(alone), "case", ""), verb, l.user.Name, caseNumbers(alone)))
 	}
 	if len(ids) == mostLeft {
 		out = append(out, fmt.Sprintf("only the first %d cases with tasks for %s or a team of theirs were looked at.", mostLeft, l.user.Name))
@@ -138,7 +140,7 @@ func (l *leaving) entries() ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("%s in the context of %s will not start a case: %s.", countedAs(len(names), "schedule entry", "schedule entries"), l.user.Name, firstOf(names))}, nil
+	return []string{fmt.Sprintf("%s in the context of %s will not start a case: %s.", english.Plural(len(names), "schedule entry", ""), l.user.Name, firstOf(names))}, nil
 }
 
 // hooks says which hooks refuse requests.
@@ -158,7 +160,7 @@ func (l *leaving) hooks() ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("%s of %s will refuse requests, until somebody else stores the same again: %s.", counted(len(names), "hook"), l.user.Name, firstOf(names))}, nil
+	return []string{fmt.Sprintf("%s of %s will refuse requests, until somebody else stores the same again: %s.", english.Plural(len(names), "hook", ""), l.user.Name, firstOf(names))}, nil
 }
 
 // people says who loses a deputy, and which teams an administrator.
@@ -176,7 +178,7 @@ func (l *leaving) people() (out []string, err error) {
 		out = append(out, fmt.Sprintf("%s is the deputy of %s, for whom nobody stands in then.", l.user.Name, firstOf(deputyOf)))
 	}
 	if len(teams) > 0 {
-		out = append(out, fmt.Sprintf("%s is the only administrator of %s: %s.", l.user.Name, counted(len(teams), "team"), firstOf(teams)))
+		out = append(out, fmt.Sprintf("%s is the only administrator of %s: %s.", l.user.Name, english.Plural(len(teams), "team", ""), firstOf(teams)))
 	}
 	return out, nil
 }
@@ -193,16 +195,6 @@ func (l *leaving) administersAlone(team *identity.Party) bool {
 		}
 	}
 	return only
-}
-
-// counted returns "1 case" or "3 cases".
-func counted(n int, noun string) string { return countedAs(n, noun, noun+"s") }
-
-func countedAs(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // caseNumbers returns "case 7" or "cases 7 and 9".

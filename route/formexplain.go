@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
@@ -26,9 +27,9 @@ func explainForm(k jsonschema.ErrorKind) string {
 	case *kind.Pattern:
 		return "must match the pattern " + clip(k.Want) + not(k.Got)
 	case *kind.MinLength:
-		return fmt.Sprintf("must have at least %s, not %d", counted(k.Want, "character"), k.Got)
+		return fmt.Sprintf("must have at least %s, not %d", english.Plural(k.Want, "character", ""), k.Got)
 	case *kind.MaxLength:
-		return fmt.Sprintf("must have at most %s, not %d", counted(k.Want, "character"), k.Got)
+		return fmt.Sprintf("must have at most %s, not %d", english.Plural(k.Want, "character", ""), k.Got)
 	case *kind.Minimum:
 		return "must be at least " + decimalOf(k.Want) + not(k.Got)
 	case *kind.Maximum:
@@ -40,9 +41,9 @@ func explainForm(k jsonschema.ErrorKind) string {
 	case *kind.MultipleOf:
 		return "must be a multiple of " + decimalOf(k.Want) + not(k.Got)
 	case *kind.MinProperties:
-		return fmt.Sprintf("must have at least %s, not %d", counted(k.Want, "XATTR"), k.Got)
+		return fmt.Sprintf("must have at least %s, not %d", english.Plural(k.Want, "XATTR", ""), k.Got)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("must have at most %s, not %d", counted(k.Want, "XATTR"), k.Got)
+		return fmt.Sprintf("must have at most %s, not %d", english.Plural(k.Want, "XATTR", ""), k.Got)
 	case *kind.ContentEncoding:
 		return "must be encoded as " + clip(k.Want)
 	case *kind.ContentMediaType:
@@ -128,11 +129,4 @@ func decimalOf(r *big.Rat) string {
 		return text
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -251,7 +251,7 @@ func TestFaults(t *testing.T) {
 			`10:31 /actions/b/timeout: must be ` + durationForm + `, not -1 (range)`,
 			`11:31 /actions/c/timeout: must be ` + durationForm + `, not "soon" (format)`,
 			`12:31 /actions/d/timeout: must be ` + durationForm + `, not 1.5 (range)`,
-			`13:31 /actions/e/timeout: must be a string or a whole number, not a boolean (type)`,
+			`13:31 /actions/e/timeout: must be a string or a whole number, not true or false (type)`,
 			`14:31 /actions/f/timeout: must be ` + durationForm + `, not "-PT1H" (format)`,
 			`15:31 /actions/g/timeout: must be ` + durationForm + `, not "2d": write P2D (format)`,
 		}},

@@ -47,7 +47,7 @@ func TestSilentMistakes(t *testing.T) {
 		{"a text for a number", form("amount: {type: string}"), []string{at + `form/properties/amount/type: the XATTR "amount" is declared as a number: write number here, or change the declaration in xattrs`}},
 		{"a number for a date", form("Day: {type: number}"), []string{at + `form/properties/Day/type: the XATTR "day" is declared as a string: write string here, or change the declaration in xattrs`}},
 		{"a list", form("more: {type: array}"), []string{at + "form/properties/more/type: nobody can give it: an XATTR is a string, a number or a boolean"}},
-		{"words for a boolean", form("flag: {enum: [yes it is, no]}"), []string{at + `form/properties/flag/enum: none of these can be the value of the XATTR "flag", which is declared as a boolean`}},
+		{"words for a boolean", form("flag: {enum: [yes it is, no]}"), []string{at + `form/properties/flag/enum: none of these can be the value of the XATTR "flag", which is declared as true or false`}},
 		{"an instant for a date", form("day: {type: string, format: date-time}"), []string{at + `form/properties/day/format: the XATTR "day" is declared with format: date: nobody can give it as date-time`}},
 		{"beyond the maximum", form("amount: {minimum: 500}"), []string{at + `form/properties/amount/minimum: nobody can give it: the XATTR "amount" is declared with maximum: 100`}},
 		{"what fits", form(`amount: {type: integer, minimum: 5, maximum: 500}, day: {type: string, format: date}, flag: {const: true}, pause: {type: [string, "null"], format: duration}, more: {type: [array, string]}, other: {enum: [5, a]}, hours: {enum: [1h]}`), nil},

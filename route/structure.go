@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
@@ -329,11 +330,6 @@ func explainRange(rule, at *document.Node) string {
 }
 
 // alternatives writes "a, b or c".
-func alternatives(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-}
+func alternatives(words []string) string { return english.WordSeries(words, "or") }
 
 func clip(text string) string { return errs.Clip(text, 60) }

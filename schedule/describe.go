@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // Describe says in English when the entry happens. The wording is for people
@@ -45,35 +47,21 @@ func periodText(seconds int64) string {
 		case n == 1:
 			return unit.name
 		case n <= small || unit.seconds >= day:
-			return counted(n, unit.name)
+			return english.Plural(int(n), unit.name, "")
 		}
 	}
 	var parts []string
 	for _, unit := range units[1:] {
 		if n := seconds / unit.seconds; n > 0 {
-			parts = append(parts, counted(n, unit.name))
+			parts = append(parts, english.Plural(int(n), unit.name, ""))
 			seconds %= unit.seconds
 		}
 	}
-	return joined(parts)
+	return inWords(parts)
 }
 
-// counted writes "1 week", "2 weeks".
-func counted(n int64, name string) string {
-	if n == 1 {
-		return "1 " + name
-	}
-	return strconv.FormatInt(n, 10) + " " + name + "s"
-}
-
-// joined writes "a", "a and b", "a, b and c".
-func joined(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
+// inWords writes "a", "a and b", "a, b and c".
+func inWords(words []string) string { return english.WordSeries(words, "and") }
 
 // series is a set as a first value and a step up to the field's end.
 func series(set uint64, end int) (first, step int, ok bool) {
@@ -135,10 +123,10 @@ func (c *calendar) timeText() (text string, daily bool) {
 				times = append(times, clockText(h, m))
 			}
 		}
-		return "At " + joined(times), true
+		return "At " + inWords(times), true
 	}
 	if every != "" {
-		return every + " " + joined(c.hourSpans()), false
+		return every + " " + inWords(c.hourSpans()), false
 	}
 	return "At " + setText("minute", c.minutes, 59) + " of " + setText("hour", c.hours, 23), false
 }
@@ -174,7 +162,7 @@ func (c *calendar) dayText(daily bool) string {
 	const ofMonth = " of the month"
 	text, months := "", ""
 	if c.months != allMonths {
-		months = joined(runs(c.months, func(m int) string { return time.Month(m).String() }))
+		months = inWords(runs(c.months, func(m int) string { return time.Month(m).String() }))
 	}
 	weekdays := runs(c.weekdays, weekdayText)
 	switch {
@@ -183,17 +171,17 @@ func (c *calendar) dayText(daily bool) string {
 			text = " every day"
 		}
 	case c.days == allDays:
-		text = " on " + joined(weekdays)
+		text = " on " + inWords(weekdays)
 	case c.either:
-		text = " on " + joined(c.monthDays()) + ofMonth + " and on every " + joined(weekdays)
+		text = " on " + inWords(c.monthDays()) + ofMonth + " and on every " + inWords(weekdays)
 	default:
-		text = " on " + joined(c.monthDays()) + ofMonth
+		text = " on " + inWords(c.monthDays()) + ofMonth
 		if months != "" {
 			text = strings.TrimSuffix(text, ofMonth) + " of " + months
 			months = ""
 		}
 		if c.weekdays != allWeekdays {
-			text += " if it is a " + strings.ReplaceAll(joined(weekdays), " and ", " or ")
+			text += " if it is a " + strings.ReplaceAll(inWords(weekdays), " and ", " or ")
 		}
 	}
 	if c.weeks != allWeeks {
@@ -231,7 +219,7 @@ func setText(name string, set uint64, end int) string {
 	if count == 1 {
 		return name + " " + strconv.Itoa(bits.TrailingZeros64(set))
 	}
-	return name + "s " + joined(runs(set, strconv.Itoa))
+	return name + "s " + inWords(runs(set, strconv.Itoa))
 }
 
 // nth writes a step. Steps that are written are from 2 to 17.

@@ -170,8 +170,14 @@ func barsOfWeeks(weeks []reportWeek) template.HTML {
 func stays() []stay {
 	const day = 24 * time.Hour
 	return []stay{
-		{time.Minute, "a minute", "1 min"}, {time.Hour, "an hour", "1 h"}, {8 * time.Hour, "8 hours", "8 h"}, {day, "a day", "1 d"},
-		{3 * day, "3 days", "3 d"}, {7 * day, "a week", "7 d"}, {30 * day, "30 days", "30 d"}, {0, "longer", "more"},
+		{time.Minute, "a minute", "1 min"},
+		{time.Hour, "an hour", "1 h"},
+		{8 * time.Hour, "8 hours", "8 h"},
+		{day, "a day", "1 d"},
+		{3 * day, "3 days", "3 d"},
+		{7 * day, "a week", "7 d"},
+		{30 * day, "30 days", "30 d"},
+		{0, "longer", "more"},
 	}
 }
 

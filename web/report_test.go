@@ -51,8 +51,10 @@ func TestReport(t *testing.T) {
 		t.Errorf("time: got %s, want %s", got, want)
 	}
 	page := b.get(t, "/routes/expense/report")
-	for _, part := range []string{"4.8 d", "up to a week: 1", "2012-W45: 1 begun", "2012-W46: 1 ended", "expense.yaml</",
-		`aria-label="Begun and ended by week: 2012-W45: 1 begun, 0 ended; 2012-W46: 0 begun, 1 ended"`, `text-anchor="middle">1</text>`, `text-anchor="middle">7 d</text>`, "None is open.", "Nothing waits for anybody."} {
+	for _, part := range []string{
+		"4.8 d", "up to a week: 1", "2012-W45: 1 begun", "2012-W46: 1 ended", "expense.yaml</",
+		`aria-label="Begun and ended by week: 2012-W45: 1 begun, 0 ended; 2012-W46: 0 begun, 1 ended"`, `text-anchor="middle">1</text>`, `text-anchor="middle">7 d</text>`, "None is open.", "Nothing waits for anybody.",
+	} {
 		if !strings.Contains(page.body, part) {
 			t.Errorf("the report has no %q: %s", part, page.body)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/internal/clock"
 )
 
@@ -197,10 +199,7 @@ func (w words) Typed(t time.Time) string {
 
 // plural returns a number with its noun.
 func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return english.Plural(n, noun, "")
 }
 
 // number returns the literal of a JSON number in groups of three digits; one with a

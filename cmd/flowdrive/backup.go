@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -89,7 +90,7 @@ func runBackup(ctx context.Context, c backup.Config, stdout, stderr io.Writer) e
 	for _, path := range r.Abandoned {
 		fmt.Fprintf(&b, "Removed %s, which was not finished.\n", path)
 	}
-	fmt.Fprintf(&b, "Backup %s: %s in %d files, of which %d were linked; %s.\n", r.Path, plaintext.Size(r.Bytes), len(r.Files), r.Linked, durationText(time.Since(begin)))
+	fmt.Fprintf(&b, "Backup %s: %s in %s, of which %d were linked; %s.\n", r.Path, plaintext.Size(r.Bytes), english.Plural(len(r.Files), "file", ""), r.Linked, durationText(time.Since(begin)))
 	for _, path := range r.Removed {
 		fmt.Fprintf(&b, "Removed %s, which --keep does not ask for.\n", path)
 	}
@@ -173,8 +174,8 @@ func runRestore(cmd *cobra.Command, src, data, contents string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s in %d files (users: %d, routes: %d, schedule entries: %d, cases: %d, documents: %d).\n",
-		data, m.Instant.Format(time.RFC3339), plaintext.Size(m.Bytes), len(m.Files), m.Counts.Users, m.Counts.Routes, m.Counts.Entries, m.Counts.Cases, m.Counts.Documents)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s in %s (users: %d, routes: %d, schedule entries: %d, cases: %d, documents: %d).\n",
+		data, m.Instant.Format(time.RFC3339), plaintext.Size(m.Bytes), english.Plural(len(m.Files), "file", ""), m.Counts.Users, m.Counts.Routes, m.Counts.Entries, m.Counts.Cases, m.Counts.Documents)
 	return errors.Join(err, missingContents(m))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"flowdrive/cmd/flowdrive/output"
@@ -174,7 +175,10 @@ func linesOfUser(u *userDetails, holds *usage, teams, administers string) [][2]s
 		{"sessions", fmt.Sprint(holds.Sessions)},
 		{"calendar links", fmt.Sprint(holds.CalendarLinks)},
 		{"stored", fmt.Sprintf("%s of %s", plaintext.Size(holds.Bytes), plaintext.Size(holds.Quota))},
-		{"has", fmt.Sprintf("%d files, %d open cases, %d schedule entries, %d routes", holds.Files, holds.OpenCases, holds.Entries, holds.Routes)},
+		{"has", strings.Join([]string{
+			english.Plural(int(holds.Files), "file", ""), english.Plural(int(holds.OpenCases), "open case", ""),
+			english.Plural(int(holds.Entries), "schedule entry", ""), english.Plural(int(holds.Routes), "route", ""),
+		}, ", ")},
 		{"made", minuteText(&u.Created)},
 		{"app passwords", fmt.Sprint(len(holds.AppPasswords))},
 	}...)

@@ -166,11 +166,18 @@ func TestTitles(t *testing.T) {
 			continue
 		}
 		for _, spec := range group.Specs {
-			value := spec.(*ast.ValueSpec)
+			value, is := spec.(*ast.ValueSpec)
+			if !is {
+				continue
+			}
 			if named, is := value.Type.(*ast.Ident); !is || named.Name != "Action" {
 				continue
 			}
-			text, err := strconv.Unquote(value.Values[0].(*ast.BasicLit).Value)
+			literal, is := value.Values[0].(*ast.BasicLit)
+			if !is {
+				t.Fatalf("the value of %s is not written out", value.Names[0])
+			}
+			text, err := strconv.Unquote(literal.Value)
 			if err != nil {
 				t.Fatal(err)
 			}

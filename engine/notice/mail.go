@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/engine/machine"
 )
 
@@ -211,13 +213,7 @@ func (n *Notice) describeAct(entry *machine.LogEntry, p *Person) string {
 func (p *Person) hasOwn() bool { return len(p.Tasks) > len(p.Lent) }
 
 // InWords lists names: "ann, bob and eve".
-func InWords(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
+func InWords(names []string) string { return english.WordSeries(names, "and") }
 
 // because says why a person is told.
 func (p *Person) because() string {

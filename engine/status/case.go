@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/route"
@@ -276,7 +278,7 @@ func (c *Case) whom(w *machine.Wait) string {
 	case w.Delivery:
 		return pending(w.Title)
 	case w.Children > 0:
-		return "waits for " + plural(w.Children, "other case", "other cases")
+		return "waits for " + english.Plural(int(w.Children), "other case", "")
 	case w.State == machine.Waiting:
 		return "cannot be done yet: " + condition(w)
 	case w.State == machine.Accepted:

@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/engine/machine"
 	"flowdrive/internal/clock"
 )
@@ -106,20 +108,5 @@ func list(names []string) string {
 			names[i] = "the administrators of the route"
 		}
 	}
-	switch n := len(names); n {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-}
-
-// plural returns "1 case" or "3 cases".
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return english.WordSeries(names, "and")
 }

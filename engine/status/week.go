@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/schedule"
@@ -154,7 +156,7 @@ func (w *Week) Text() []byte {
 		p.table(rows, "")
 	}
 	if w.More > 0 {
-		p.line("\n%s not shown.", plural(int64(w.More), "more entry is", "more entries are"))
+		p.line("\n%s not shown.", english.Plural(w.More, "more entry is", "more entries are"))
 	}
 	return p.bytes()
 }

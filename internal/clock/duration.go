@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // Duration is a length of time in the parts of ISO 8601: years and months
@@ -236,20 +238,12 @@ func (d Duration) Words() string {
 	}
 	var words []string
 	for _, p := range parts {
-		switch p.count {
-		case 0:
-		case 1:
-			words = append(words, "1 "+p.unit)
-		default:
-			words = append(words, strconv.FormatInt(p.count, 10)+" "+p.unit+"s")
+		if p.count != 0 {
+			words = append(words, english.Plural(int(p.count), p.unit, ""))
 		}
 	}
-	switch n := len(words); n {
-	case 0:
+	if len(words) == 0 {
 		return "0 seconds"
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
+	return english.WordSeries(words, "and")
 }

@@ -36,7 +36,7 @@ const (
 	Object
 )
 
-var kindNames = [...]string{"null", "a boolean", "a number", "a string", "a list", "an object"}
+var kindNames = [...]string{"null", "true or false", "a number", "a string", "a list", "an object"}
 
 // String returns the kind with its article, as messages need it.
 func (k Kind) String() string { return kindNames[k] }

@@ -24,7 +24,7 @@ func TestParseJSONPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"1:1 an object", "2:3 näme", "2:11 a string", "2:16 b", "2:22 a list", "2:23 a number", "3:2 a boolean",
+		"1:1 an object", "2:3 näme", "2:11 a string", "2:16 b", "2:22 a list", "2:23 a number", "3:2 true or false",
 		"3:7 an object", "3:8 c", "3:14 null",
 	}
 	if diff := cmp.Diff(want, places(n)); diff != "" {

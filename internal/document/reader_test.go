@@ -31,7 +31,7 @@ func TestValueFaults(t *testing.T) {
 		{Pointer: "/absent", Detail: "is required and must be a string", Code: errs.CodeRequired},
 		{Pointer: "/repeat", Detail: "must be 1 or more, not 0", Code: errs.CodeRange, Line: 1, Column: 23},
 		{Pointer: "/text", Detail: `must be a whole number, not "x"`, Code: errs.CodeType, Line: 1, Column: 34},
-		{Pointer: "/flag", Detail: "must be a boolean, not a string", Code: errs.CodeType, Line: 1, Column: 47},
+		{Pointer: "/flag", Detail: "must be true or false, not a string", Code: errs.CodeType, Line: 1, Column: 47},
 		{Pointer: "/a~1b", Detail: "must be an object, not null", Code: errs.CodeType, Line: 1, Column: 103},
 		{Pointer: "/list/2", Detail: `must be a whole number, not "3.5"`, Code: errs.CodeType, Line: 1, Column: 85},
 		{Pointer: "/list/3", Detail: "must be at most 100, not 300", Code: errs.CodeRange, Line: 1, Column: 90},

@@ -173,7 +173,7 @@ func TestFaults(t *testing.T) {
 		{text: head + "- {message: m, text: a, value: b}", want: []string{"/steps/1/value: does not go with text"}, word: true},
 		{text: head + "- {timer: t}", want: []string{"/steps/1/limit: is required"}, word: true},
 		{text: head + "- {suspend: false}\n- {resume: false}\n- {cancel: 3}", want: []string{
-			"/steps/1/suspend: must be true", "/steps/2/resume: must be true", "/steps/3/cancel: must be a boolean",
+			"/steps/1/suspend: must be true", "/steps/2/resume: must be true", "/steps/3/cancel: must be true or false",
 		}},
 		{text: head + "- {suspend: {}}", want: []string{"/steps/1/suspend/until: is required"}},
 		{text: head + "- {team: cor, members: [tom]}", want: []string{`/steps/1/team: "cor" is not among the teams; did you mean "core"?`, `/steps/1/members/0: "tom" is neither`}, word: true},

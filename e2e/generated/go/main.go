@@ -7,11 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"generated/drive"
 	"net/http"
 	"os"
 	"strconv"
-
-	"generated/drive"
 )
 
 func main() {
