@@ -48,7 +48,7 @@ check: ## the same as test
 	@.ci/check.sh
 
 .PHONY: unit
-unit: ## the Go tests alone, in a minute: with -short, which walks and kills less
+unit: ## the Go tests that start no processes and no PostgreSQL, some minutes: with -short
 	go test -short ./...
 
 # No test needs what -w leaves out, and linking the tests of a package takes a third

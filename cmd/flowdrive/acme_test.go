@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -111,7 +110,7 @@ func TestCertificateByACME(t *testing.T) { //nolint:paralleltest // Pebble reads
 	authority, serve := startAuthority(t)
 	data := t.TempDir()
 	start := func() *program {
-		return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data,
+		return startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data,
 			"--acme-domain", "Flow.Example", "--acme-directory", authority.directory(), "--acme-ca", authority.file, "--acme-mail", "admin@flow.example"))
 	}
 	get := func(p *program, name string) (major int, header http.Header, err error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func TestServerThatWasKilledWasAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			if between != "" {
-				cmd := exec.Command("flowdrive", "user", "enable", "admin", "--data", data)
+				cmd := childProcess(t, "flowdrive", "user", "enable", "admin", "--data", data)
 				cmd.Env = environment()
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)

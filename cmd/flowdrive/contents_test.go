@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ import (
 // it said.
 func withKeys(t *testing.T, secret string, args ...string) (code int, said string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "flowdrive", args...)
+	cmd := childProcess(t, "flowdrive", args...)
 	cmd.Env = keys(secret)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
@@ -32,7 +31,7 @@ func keys(secret string) []string {
 // serveContents starts a server with the keys.
 func serveContents(t *testing.T, data string, flags ...string) *program {
 	t.Helper()
-	cmd := exec.Command("flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "debug"}, flags...)...)
+	cmd := childProcess(t, "flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "debug"}, flags...)...)
 	cmd.Env = keys(s3server.Secret)
 	return startServe(t, cmd)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // command runs a command of the program, and returns its exit code and what it said.
 func command(t *testing.T, args ...string) (code int, said string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "flowdrive", args...)
+	cmd := childProcess(t, "flowdrive", args...)
 	cmd.Env = environment()
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {

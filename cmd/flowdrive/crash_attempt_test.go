@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ echo '{}'
 	a.write("flowdrive.yaml", fmt.Sprintf("allow-host: %q\nsmtp: smtp://%s\nmail-from: Flowdrive <flow@example.org>\ncommands: {job: {path: %q}}\n",
 		strings.TrimPrefix(a.s.URL, "http://"), a.box.Address, filepath.Join(a.folder, "job")), 0o600)
 	a.start = func() *program {
-		return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(a.folder, "data"), "--log-level", "error", "--config", filepath.Join(a.folder, "flowdrive.yaml")))
+		return startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(a.folder, "data"), "--log-level", "error", "--config", filepath.Join(a.folder, "flowdrive.yaml")))
 	}
 	a.p = a.start()
 	a.p.must(t, http.StatusNoContent, http.MethodPut, "/dav/Admin/Users/admin.json", `{"email": "root@example.org"}`)

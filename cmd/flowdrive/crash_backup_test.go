@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -48,7 +47,7 @@ func TestBackupsWhileWriting(t *testing.T) {
 	defer cancel()
 	killed := 0
 	rounds(12, 15*time.Second, func(round int) {
-		cmd := exec.Command("flowdrive", "backup", to, "--data", data)
+		cmd := childProcess(t, "flowdrive", "backup", to, "--data", data)
 		var out strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
@@ -82,7 +81,7 @@ func TestBackupsWhileWriting(t *testing.T) {
 	mustBeSound(t, data)
 	// What pins the contents has gone with who was killed: the server collects, also what
 	// was kept of deleted documents.
-	startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn", "--keep-versions", "P0D"))
+	startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn", "--keep-versions", "P0D"))
 	eventually(t, func() string {
 		if n := countContents(t, data); n > lenOf(&kept)+8 {
 			return fmt.Sprintf("there are %d contents for %d documents", n, lenOf(&kept))
@@ -108,7 +107,7 @@ func countContents(t *testing.T, data string) int {
 // mustBeSound checks a data folder, also beside a server.
 func mustBeSound(t *testing.T, data string) {
 	t.Helper()
-	if out, err := exec.Command("flowdrive", "check", "--data", data).CombinedOutput(); err != nil {
+	if out, err := childProcess(t, "flowdrive", "check", "--data", data).CombinedOutput(); err != nil {
 		t.Fatalf("check %s: %v: %s", data, err, out)
 	}
 }
@@ -117,7 +116,7 @@ func mustBeSound(t *testing.T, data string) {
 func checkRestored(t *testing.T, path string, kept *sync.Map) {
 	t.Helper()
 	restored := filepath.Join(t.TempDir(), "restored")
-	out, err := exec.Command("flowdrive", "restore", path, "--data", restored).CombinedOutput()
+	out, err := childProcess(t, "flowdrive", "restore", path, "--data", restored).CombinedOutput()
 	if err != nil {
 		t.Fatalf("restore %s: %v: %s", path, err, out)
 	}

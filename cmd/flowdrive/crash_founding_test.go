@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ func TestKilledWhileFounding(t *testing.T) {
 	random := newRandom(t)
 	rounds(20, 10*time.Second, func(int) {
 		data := filepath.Join(t.TempDir(), "data")
-		first := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data)
+		first := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data)
 		first.Env = environment("FLOWDRIVE_ADMIN_PASSWORD=the-password-of-the-first-start")
 		if err := first.Start(); err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := func() *program {
-		return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--log-level", "error", "--config", config))
+		return startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--log-level", "error", "--config", config))
 	}
 	p := start()
 	p.must(t, http.StatusCreated, http.MethodPut, "/dav/Workflow/Routes/hook.yaml", strings.ReplaceAll(hookRoute, "SERVICE", s.URL))

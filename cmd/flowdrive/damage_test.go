@@ -91,7 +91,7 @@ func TestLogThatEndsEarly(t *testing.T) {
 		if err := test.damage(filepath.Join(data, "flowdrive.db-wal")); err != nil {
 			t.Fatal(err)
 		}
-		again, err := launch(serveOn(data))
+		again, err := launch(serveOn(t, data))
 		var said string
 		if err != nil {
 			said = err.Error()
@@ -107,8 +107,8 @@ func TestLogThatEndsEarly(t *testing.T) {
 	}
 }
 
-func serveOn(data string) *exec.Cmd {
-	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
+func serveOn(t *testing.T, data string) *exec.Cmd {
+	cmd := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
 	cmd.Env = environment("FLOWDRIVE_ADMIN_PASSWORD=" + adminPassword)
 	return cmd
 }
@@ -130,7 +130,7 @@ func TestDataFolderWithoutDatabase(t *testing.T) {
 	}
 	refused := func(what, want string) {
 		t.Helper()
-		cmd := serveOn(data)
+		cmd := serveOn(t, data)
 		out, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), want) {
 			t.Errorf("%s: exit %d, %s", what, cmd.ProcessState.ExitCode(), out)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,7 +28,7 @@ secrets:
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--config", config))
+	p := startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--config", config))
 	const word = "a long word of mallory 4711"
 	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/mallory.json", `{"password": "`+word+`", "email": "mallory@example.org"}`)
 	const text = `

@@ -81,7 +81,7 @@ func TestManualRuns(t *testing.T) {
 	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	serve := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(home, "data"), "--log-level", "warn", "--config", config)
+	serve := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(home, "data"), "--log-level", "warn", "--config", config)
 	serve.Env = []string{secretVariable + "GITHUB=" + secret}
 	p := startServe(t, serve)
 	as := environment("HOME="+home, "XDG_CONFIG_HOME="+home, environmentPrefix+"URL="+p.base, environmentPrefix+"USER=admin",

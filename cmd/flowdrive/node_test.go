@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,7 +22,7 @@ import (
 func startNode(t *testing.T, address, name string, flags ...string) *program {
 	t.Helper()
 	p := &program{
-		cmd:  exec.Command("flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), name), "--db", address, "--node", name, "--log-level", "warn"}, flags...)...),
+		cmd:  childProcess(t, "flowdrive", append([]string{"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), name), "--db", address, "--node", name, "--log-level", "warn"}, flags...)...),
 		user: "admin", password: adminPassword, dead: make(chan struct{}), complaints: &watched{},
 		greeting: &watched{want: regexp.MustCompile(`Listening on (http://\S+)/, one`), found: make(chan string, 1)},
 		client:   &http.Client{Timeout: patience, Transport: &http.Transport{DisableCompression: true}},
@@ -164,9 +163,6 @@ func TestDatabaseIsAway(t *testing.T) {
 // answers 503; when it runs again all goes on without a restart.
 func TestDatabaseRestarts(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it waits until requests are answered with 503, again and again")
-	}
 	server := pgtest.Start(t)
 	one := startNode(t, server.Address("flow"), "one")
 	one.awaitReady(t)

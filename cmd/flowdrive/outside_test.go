@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func startConfigured(t *testing.T, config string) *program {
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--log-level", "warn", "--config", path))
+	return startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--log-level", "warn", "--config", path))
 }
 
 // webhookSecret signs what routes send in these tests.
@@ -261,7 +260,7 @@ func TestOutsideUnasked(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\nunasked")
 		_, _ = conn.Read(make([]byte, 1)) // until the server hangs up
 	})
-	p := startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"),
+	p := startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"),
 		"--log-level", "debug", "--allow-host", strings.TrimPrefix(s.URL, "http://")))
 	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/tell.yaml", fmt.Sprintf(`
 states: {begun: {type: start}}

@@ -36,10 +36,26 @@ type program struct {
 	client     *http.Client
 }
 
+// childProcess returns a process that has not begun. Those of servers take most of the time of all
+// tests: with -short, a test that needs one is skipped.
+func childProcess(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	skipShort(t)
+	return exec.Command(name, args...)
+}
+
+// skipShort skips a test that starts processes, with -short.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it starts processes")
+	}
+}
+
 // startProgram starts a server over the data folder.
 func startProgram(t *testing.T, data string) *program {
 	t.Helper()
-	return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn"))
+	return startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn"))
 }
 
 // startServe starts the server of a command line.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ func TestReadableSecrets(t *testing.T) {
 		if err := os.Chmod(path, test.mode); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("flowdrive", "config", "check", path)
+		cmd := childProcess(t, "flowdrive", "config", "check", path)
 		cmd.Env = environment()
 		out, err := cmd.CombinedOutput()
 		if err != nil || strings.Contains(string(out), "abc") || strings.Contains(string(out), "every user") != (test.says != "") || !strings.Contains(string(out), test.says) {
@@ -43,12 +42,12 @@ func TestReadableSecrets(t *testing.T) {
 		if test.says == "" {
 			continue
 		}
-		cmd = exec.Command("flowdrive", "doctor", "--config", path, "--data", filepath.Join(folder, "data"))
+		cmd = childProcess(t, "flowdrive", "doctor", "--config", path, "--data", filepath.Join(folder, "data"))
 		cmd.Env = environment()
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "fix   secrets: "+path+" has secrets "+test.says) {
 			t.Errorf("doctor, %s: %v, %s", test.text, err, out)
 		}
-		p := startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--config", path, "--log-level", "warn"))
+		p := startServe(t, childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--config", path, "--log-level", "warn"))
 		if said := p.complaints.String(); !strings.Contains(said, "every user of the machine can read it") {
 			t.Errorf("the log of a start: %s", said)
 		}

@@ -59,7 +59,7 @@ func TestReadme(t *testing.T) {
 func doWalkThrough(t *testing.T, start readmeStart, steps []readmeStep) {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.Command("flowdrive", append(start.args, "--addr", "127.0.0.1:0")...)
+	cmd := childProcess(t, "flowdrive", append(start.args, "--addr", "127.0.0.1:0")...)
 	cmd.Env, cmd.Dir = environment(start.env...), home
 	own := environment("HOME=" + home)
 	if !start.sandbox() { // one logs in, with what it has printed
@@ -213,7 +213,7 @@ func TestSettingsOfDocs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", "data", "--config", "config.yaml")
+	cmd := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", "data", "--config", "config.yaml")
 	cmd.Dir = home
 	p, err := launch(cmd)
 	if err != nil {

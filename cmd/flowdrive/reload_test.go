@@ -13,7 +13,6 @@ import (
 	"math/big"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -164,7 +163,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		}
 	}
 	write("")
-	p := startServe(t, exec.Command("flowdrive", "serve", "--config", config, "--addr", "127.0.0.1:0", "--data", data))
+	p := startServe(t, childProcess(t, "flowdrive", "serve", "--config", config, "--addr", "127.0.0.1:0", "--data", data))
 	hangUp := func() {
 		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Error(err)

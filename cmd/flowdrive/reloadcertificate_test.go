@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -60,7 +59,7 @@ func TestReloadCertificatesUnderLoad(t *testing.T) {
 	const good = "rate-per-user: off\n"
 	write(config, good)
 	cert, key := certificateFiles(t, folder, 1)
-	p := startServe(t, exec.Command("flowdrive", "serve", "--config", config, "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--tls-cert", cert, "--tls-key", key))
+	p := startServe(t, childProcess(t, "flowdrive", "serve", "--config", config, "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--tls-cert", cert, "--tls-key", key))
 	trusting := func() *http.Transport {
 		return &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it has signed itself
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ func TestTwoBuildsAreTheSameBytes(t *testing.T) {
 	for i := range sums {
 		root := filepath.Join(t.TempDir(), "a folder"[:i+1])
 		copySources(t, "../..", root)
-		cmd := exec.Command("make", "build", "VERSION=1.2.3")
+		cmd := childProcess(t, "make", "build", "VERSION=1.2.3")
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("make build: %v\n%s", err, out)
@@ -41,7 +40,7 @@ func TestTwoBuildsAreTheSameBytes(t *testing.T) {
 func TestMakeNamesTheCompiler(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"build", "run"} {
-		cmd := exec.Command("make", target)
+		cmd := childProcess(t, "make", target)
 		cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CC="+filepath.Join(t.TempDir(), "cc"))
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "a C compiler is needed: apt-get install gcc libc6-dev\n") || strings.Contains(string(out), "go build") {

@@ -28,6 +28,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts in testdata co
 //	                                 a request to it; the answer is stdout
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	examples, err := filepath.Abs(filepath.Join("..", "..", "route", "examples"))
 	if err != nil {
 		t.Fatal(err)

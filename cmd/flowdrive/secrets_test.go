@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,7 +64,7 @@ commands:
 		t.Fatal(err)
 	}
 	data := filepath.Join(folder, "data")
-	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "debug", "--config", config)
+	cmd := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "debug", "--config", config)
 	t.Setenv("FLOWDRIVE_SECRET_SLACK", s.URL+path)
 	t.Setenv("FLOWDRIVE_SECRET_API_KEY", key)
 	t.Setenv("FLOWDRIVE_SECRET_VARIABLE", variable)

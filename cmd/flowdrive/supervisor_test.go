@@ -3,7 +3,6 @@ package main
 import (
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -47,7 +46,7 @@ func TestSystemdIsTold(t *testing.T) {
 		}
 	}
 	write("log-level: error\n")
-	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--config", config)
+	cmd := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--config", config)
 	cmd.Env = []string{"NOTIFY_SOCKET=" + address, "WATCHDOG_USEC=200000"}
 	p := startServe(t, cmd)
 	send := func(signal syscall.Signal) {

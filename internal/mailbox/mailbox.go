@@ -79,6 +79,7 @@ func Start(tb testing.TB, o Options) *Server {
 	})
 	tb.Cleanup(func() {
 		_ = s.Close() // clients that still hold a connection are not waited for
+		_ = l.Close() // s does not know it yet if the test has ended at once
 		wg.Wait()
 	})
 	return m

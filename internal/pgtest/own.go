@@ -31,10 +31,11 @@ type Server struct {
 const ownScript = `exec 3<&0; "$0" -D "$1/data" -k "$1" >>"$1/log" 2>&1 3<&- & p=$!; { read -r _ <&3; kill -QUIT $p; } & w=$!; wait $p; kill $w`
 
 // Start makes and starts a server with a database "flow". Settings are lines of
-// postgresql.conf beside those that it needs. The test is skipped if the machine has no
-// PostgreSQL, unless tests are to run on it.
+// postgresql.conf beside those that it needs. The test is skipped with -short, or if the machine
+// has no PostgreSQL, unless tests are to run on it.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
+	skipShort(tb)
 	s, err := Launch(context.WithoutCancel(tb.Context()), append([]string{"fsync=off", "full_page_writes=off", "shared_buffers=32MB"}, settings...)...)
 	refuse(tb, err)
 	tb.Cleanup(func() { _ = s.Close() })

@@ -47,7 +47,7 @@ type server struct {
 var shared server
 
 // New returns the address of a new, empty database. It lasts as long as the test. The test
-// is skipped if the machine has no PostgreSQL, unless tests are to run on it.
+// is skipped with -short, or if the machine has no PostgreSQL, unless tests are to run on it.
 func New(tb testing.TB) string {
 	tb.Helper()
 	return newDatabase(tb, "")
@@ -57,6 +57,7 @@ func New(tb testing.TB) string {
 // makes that one, which has a new address, when it is asked for the first time.
 func From(tb testing.TB, template *Template) string {
 	tb.Helper()
+	skipShort(tb)
 	template.once.Do(func() {
 		template.name = "template_" + strconv.FormatInt(shared.next.Add(1), 10)
 		if template.err = start(); template.err != nil {
@@ -81,6 +82,7 @@ type Template struct {
 
 func newDatabase(tb testing.TB, template string) string {
 	tb.Helper()
+	skipShort(tb)
 	refuse(tb, start())
 	name := "test_" + strconv.FormatInt(shared.next.Add(1), 10)
 	create := "CREATE DATABASE " + name
@@ -96,6 +98,14 @@ func newDatabase(tb testing.TB, template string) string {
 		}
 	})
 	return address(name)
+}
+
+// skipShort skips a test that starts PostgreSQL, with -short, unless tests are to run on it.
+func skipShort(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() && !Wanted() {
+		tb.Skip("-short: it starts PostgreSQL")
+	}
 }
 
 // ErrMissing says that the machine has no PostgreSQL.
