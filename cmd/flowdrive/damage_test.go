@@ -108,6 +108,7 @@ func TestLogThatEndsEarly(t *testing.T) {
 }
 
 func serveOn(t *testing.T, data string) *exec.Cmd {
+	t.Helper()
 	cmd := childProcess(t, "flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
 	cmd.Env = environment("FLOWDRIVE_ADMIN_PASSWORD=" + adminPassword)
 	return cmd
