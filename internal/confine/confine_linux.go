@@ -60,7 +60,12 @@ func become(l Limits, path string, argv, env []string) error {
 	if err != nil {
 		return err
 	}
-	const reserve = 4 << 20 // for what is said if the program cannot be started
+	// Without memory nothing can be said, so a program that is not there is found before.
+	const executable = 1 // X_OK
+	if err := syscall.Access(path, executable); err != nil {
+		return fmt.Errorf("start %s: %w", path, err)
+	}
+	const reserve = 4 << 20 // for what is said if the program cannot be started all the same
 	runtime.MemProfileRate = 0
 	runtime.KeepAlive(make([]byte, reserve))
 	runtime.GC()
