@@ -57,7 +57,7 @@ unit: ## the Go tests that start no processes and no PostgreSQL, some minutes: w
 # hundreds of times, and what goes on at an exit is found within less.
 .PHONY: race
 race: ## the Go tests with the race detector, in random order
-	GORACE="atexit_sleep_ms=50 $$GORACE" $(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=60m -vet=off -ldflags=-w ./...
+	GORACE="atexit_sleep_ms=50 $${GORACE:-}" $(TOOL) gotestsum --format pkgname -- -race -shuffle=on -timeout=60m -vet=off -ldflags=-w ./...
 
 .PHONY: postgres
 postgres: ## the tests of the store and the engine, and the drive's transcripts, on PostgreSQL
