@@ -18,7 +18,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -173,7 +172,7 @@ const script = `"$0" -D "$1/data" -k "$1" >"$1/log" 2>&1 & p=$!; read -r _; kill
 
 func (s *server) start() error {
 	var err error
-	if s.dir, err = os.MkdirTemp("", "flowdrive-pg-"); err != nil {
+	if s.dir, err = os.MkdirTemp(memory(), "flowdrive-pg-"); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -259,24 +258,31 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, int(uid), int(gid))
 }
 
-// await waits until the server of a folder answers.
-func await(ctx context.Context, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := execute(ctx, addressIn(dir, "postgres"), "SELECT 1")
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			log, readErr := os.ReadFile(filepath.Join(dir, "log"))
-			return errors.Join(fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, log), readErr)
-		case <-ticker.C:
-		}
+// memory returns a folder in memory, "" if there is none with room: a test makes and removes
+// hundreds of files, and a disk takes half of its time for that.
+func memory() string {
+	const folder, room = "/dev/shm", 4 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(folder, &fs); err != nil || int64(fs.Bavail)*fs.Bsize < room {
+		return ""
 	}
+	return folder
+}
+
+// awaitScript is a program of its own, as time stands still for a test in a bubble of
+// testing/synctest that waits for another process.
+const awaitScript = `for i in $(seq 1200); do "$0" -q -h "$1" && exit; sleep 0.05; done; cat "$1/log"; exit 1`
+
+// await waits a minute until the server of a folder answers.
+func await(ctx context.Context, dir string) error {
+	isReady, err := binary("pg_isready")
+	if err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, "/bin/sh", "-c", awaitScript, isReady, dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // Snapshot returns what a database is at the moment, for others to be copies of it. Nobody

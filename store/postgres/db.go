@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,13 +27,6 @@ const (
 	closeWithin   = time.Second
 	connectWithin = 5 * time.Second
 
-	// tenureLasts is how long the lock of a node that says nothing lasts, and sayEvery
-	// how often an active one says something. A node that could not for ownTenure regards
-	// its own as over.
-	tenureLasts = 15 * time.Second
-	sayEvery    = 4 * time.Second
-	ownTenure   = 12 * time.Second
-
 	// clockStep is by how much two clocks may differ more or less than before until it counts.
 	clockStep = 500 * time.Millisecond
 )
@@ -46,6 +40,7 @@ type Options struct {
 	Node     string        // the name of this node, which others are told; "" for what is not listed as one
 	Readers  int           // connections that read; 4
 	Answer   time.Duration // within which the database must answer; 5 s
+	Silence  time.Duration // after which the lock of a node that says nothing is free; 15 s
 	Now      func() time.Time
 
 	// Offer returns how other nodes reach this one, when it becomes the active one; nil:
@@ -76,8 +71,21 @@ func (o Options) withDefaults() Options {
 	if o.Answer == 0 {
 		o.Answer = 5 * time.Second
 	}
+	if o.Silence == 0 {
+		o.Silence = 15 * time.Second
+	}
 	return o
 }
+
+// silence is Silence in milliseconds.
+func (o Options) silence() string { return strconv.FormatInt(o.Silence.Milliseconds(), 10) }
+
+// sayEvery is how often an active node says something: three times before its lock is free.
+func (o Options) sayEvery() time.Duration { return o.Silence * 4 / 15 }
+
+// ownTenure is after what a node that could say nothing regards its own tenure as over, which is
+// before the lock is free.
+func (o Options) ownTenure() time.Duration { return o.Silence * 12 / 15 }
 
 // DB is an open database, of which this node is the active one. Its methods may be called
 // from any goroutine. Update needs Run to be running. Once the database is lost, to
@@ -274,7 +282,7 @@ func (db *DB) own() error {
 	if cause := db.Cause(); cause != nil {
 		return &errs.Error{Kind: errs.Unavailable, Detail: detailLost, Err: cause}
 	}
-	if now := db.opts.Now(); now.Sub(*db.tenure.said.Load()) > ownTenure {
+	if now := db.opts.Now(); now.Sub(*db.tenure.said.Load()) > db.opts.ownTenure() {
 		db.lose(errors.New("nothing was heard of the database for too long"))
 		return db.own()
 	}
@@ -302,7 +310,7 @@ func (db *DB) Update(ctx context.Context, f func(store.Tx) error) error {
 // keep says to the database that this node is there, until ctx ends or the database is
 // lost.
 func (db *DB) keep(ctx context.Context) {
-	ticker := time.NewTicker(sayEvery)
+	ticker := time.NewTicker(db.opts.sayEvery())
 	defer ticker.Stop()
 	for {
 		select {

@@ -247,7 +247,7 @@ func TestLooksOnlyInTime(t *testing.T) {
 	if err := look(); err != nil {
 		t.Error(err)
 	}
-	now = now.Add(ownTenure + time.Second)
+	now = now.Add(db.opts.ownTenure() + time.Second)
 	if err := look(); !errs.Is(err, errs.Unavailable) {
 		t.Errorf("after a pause: %v", err)
 	}

@@ -33,8 +33,9 @@ const (
 
 	beginTenure = `UPDATE tenure SET epoch = epoch + 1, node = $1, since = now(), address = $2, certificate = decode($3, 'hex'), key = decode($4, 'hex') WHERE one = 1 RETURNING epoch`
 	whoIsActive = `SELECT address, encode(certificate, 'hex'), encode(key, 'hex') FROM tenure WHERE one = 1`
-	// endSilence is a statement, as a pooler would leave out a parameter of the session.
-	endSilence = `SELECT length(set_config('idle_session_timeout', '15000', false))` // see tenureLasts
+	// endSilence is a statement, as a pooler would leave out a parameter of the session. It is
+	// given Options.Silence in milliseconds.
+	endSilence = `SELECT length(set_config('idle_session_timeout', $1, false))`
 	// tenureMark is a number that no other database has.
 	tenureMark = `SELECT hashtextextended(epoch::text || node || since::text || encode(certificate, 'hex'), 0) FROM tenure WHERE one = 1`
 	whatTime   = `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
@@ -62,7 +63,7 @@ func tenureBy(ctx context.Context, pg *pgconn.PgConn, to *pgconn.Config, o Optio
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && !isSuperseded(e) {
 		// The tables are not there yet, or are those of an older program.
 		unheard := err
-		if taken, err = t.take(ctx); err == nil && taken == 0 {
+		if taken, err = t.take(ctx, o); err == nil && taken == 0 {
 			err = standby{t.leader(ctx), unheard}
 		}
 	} else if err == nil && taken == 0 {
@@ -83,8 +84,8 @@ func tenureBy(ctx context.Context, pg *pgconn.PgConn, to *pgconn.Config, o Optio
 }
 
 // take tries to take the lock, and returns 1 if it has it.
-func (t *tenure) take(ctx context.Context) (int64, error) {
-	if _, err := t.number(ctx, endSilence); err != nil {
+func (t *tenure) take(ctx context.Context, o Options) (int64, error) {
+	if _, err := t.number(ctx, endSilence, o.silence()); err != nil {
 		return 0, err
 	}
 	return t.number(ctx, takeLock)
@@ -94,7 +95,7 @@ func (t *tenure) take(ctx context.Context) (int64, error) {
 // transaction: a node that stands by does nothing else.
 func (t *tenure) look(ctx context.Context, o Options) (taken int64, leader *Leader, err error) {
 	var batch pgconn.Batch
-	batch.ExecParams(endSilence, nil, nil, nil, nil)
+	batch.ExecParams(endSilence, storables([]string{o.silence()}), nil, nil, nil)
 	batch.ExecParams(takeLock, nil, nil, nil, nil)
 	batch.ExecParams(whoIsActive, nil, nil, nil, nil)
 	if o.Node != "" {

@@ -60,7 +60,8 @@ var migrated = pgtest.Template{Fill: func(address string) error {
 // Open opens the store at the place.
 func (p Place) Open(ctx context.Context) (*DB, error) {
 	if p.address != "" {
-		o := postgres.Options{Address: p.address, Readers: 2, Answer: time.Minute, Now: time.Now}
+		// Tests let days pass in which nothing is to be said.
+		o := postgres.Options{Address: p.address, Readers: 2, Answer: time.Minute, Silence: 15 * 24 * time.Hour, Now: time.Now}
 		if pgtest.Pooled() {
 			o.Address, o.Direct = p.address+"&default_query_exec_mode=exec", p.address
 		}
