@@ -130,13 +130,25 @@ type request struct {
 // ServeHTTP answers a request. Every error is answered in one place.
 func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := d.serve(w, r)
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		// A client that cut its request short does not read the answer, and the
-		// server did not fail.
+	if givenUp(r.Context(), err) {
 		err = &errs.Error{Kind: errs.BadParameter, Detail: "The request was cut off; nothing was changed.", Err: err}
 	}
 	if err != nil {
 		d.WriteError(w, r, err)
+	}
+}
+
+// givenUp reports whether an error is that of a request that its client has cut short: it does
+// not read the answer, and the server did not fail.
+func givenUp(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) && ctx.Err() != nil
+}
+
+// couldNotRead logs that something could not be read that only makes the answer to a request
+// better.
+func (d *drive) couldNotRead(ctx context.Context, err error, message string) {
+	if !givenUp(ctx, err) {
+		d.Log.Warn().Err(err).Msg(message)
 	}
 }
 

@@ -50,7 +50,7 @@ func (d *drive) startedBy(x *request, n node) *store.Alias {
 	}
 	a, err := file.load(x.r.Context())
 	if err != nil && !errs.Is(err, errs.NotFound) {
-		d.Log.Warn().Err(err).Msg("drive: could not find which case a file has started before")
+		d.couldNotRead(x.r.Context(), err, "drive: could not find which case a file has started before")
 	}
 	return a
 }

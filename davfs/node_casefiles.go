@@ -202,7 +202,7 @@ func (p *putRequest) noteOtherName(ctx context.Context, o *engine.Outcome) {
 	}
 	files, err := p.engine.Attachments.CaseFiles(ctx, p.by, file.folder.id)
 	if err != nil {
-		p.Log.Warn().Err(err).Msg("drive: could not find the name of a file of a case")
+		p.couldNotRead(ctx, err, "drive: could not find the name of a file of a case")
 		return
 	}
 	for i := range files.Attached {

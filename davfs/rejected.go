@@ -68,13 +68,13 @@ func (p *putRequest) storedText(ctx context.Context) string {
 		return "\nThere is nothing at this address now.\n"
 	}
 	if err != nil {
-		p.Log.Warn().Err(err).Msg("drive: could not read what is stored instead of refused content")
+		p.couldNotRead(ctx, err, "drive: could not read what is stored instead of refused content")
 		return ""
 	}
 	defer func() { _ = content.Close() }() // what was only read is whole
 	text, err := io.ReadAll(io.LimitReader(content, p.limit()))
 	if err != nil {
-		p.Log.Warn().Err(err).Msg("drive: could not read what is stored instead of refused content")
+		p.couldNotRead(ctx, err, "drive: could not read what is stored instead of refused content")
 		return ""
 	}
 	return fmt.Sprintf("\nStored there now, since %s:\n\n%s\n", p.when(about.modified), text)

@@ -28,7 +28,7 @@ func (d *drive) cancels(x *request, n node) string {
 		return r.Name
 	}
 	if err != nil && !errs.Is(err, errs.NotFound) {
-		d.Log.Warn().Err(err).Msg("drive: could not find which case a file stands for")
+		d.couldNotRead(x.r.Context(), err, "drive: could not find which case a file stands for")
 	}
 	return ""
 }
