@@ -61,6 +61,7 @@ const (
 type Authenticator struct {
 	accounts  Accounts
 	now       func() time.Time
+	costs     Costs // of the hashes that it makes
 	derive    deriveFunc
 	dummy     *passwordHash // what an unknown user's password is compared with
 	throttle  *throttle
@@ -74,13 +75,15 @@ type Authenticator struct {
 }
 
 // NewAuthenticator returns an Authenticator for the accounts. The clock is
-// the machine's, in a sandbox too.
-func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
+// the machine's, in a sandbox too. Costs are RecommendedCosts but for tests,
+// which log in more often than they can pay for.
+func NewAuthenticator(accounts Accounts, now func() time.Time, costs Costs) *Authenticator {
 	a := &Authenticator{
 		accounts: accounts,
 		now:      now,
+		costs:    costs,
 		derive:   argon2.IDKey,
-		dummy:    &passwordHash{Costs: currentCosts, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
+		dummy:    &passwordHash{Costs: costs, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
 		throttle: newThrottle(now),
 		codes:    newThrottle(now),
 		verified: newCredentials(now),
@@ -255,12 +258,12 @@ func (a *Authenticator) verifyOnce(key credential, attempt pair, password, encod
 	return err
 }
 
-// Hash returns the hash of a password, as HashPassword does, when it is its turn: as
+// Hash returns the hash of a password, as Costs.Hash does, when it is its turn: as
 // many are made at the same time as there is memory for.
 func (a *Authenticator) Hash(password string) (string, error) {
 	a.slots <- struct{}{}
 	defer func() { <-a.slots }()
-	return HashPassword(password)
+	return a.costs.Hash(password)
 }
 
 // verify compares the password with the stored hash. While it waited for its

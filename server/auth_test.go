@@ -80,8 +80,8 @@ func TestFailedLogInsLookAlike(t *testing.T) {
 			t.Errorf("%s: %d hashes; want 1", name, n)
 		}
 	}
-	if h := NewAuthenticator(newAccounts(), g.clock.now).dummy; h.Costs != currentCosts {
-		t.Errorf("an unknown user costs %+v; want %+v", h.Costs, currentCosts)
+	if h := NewAuthenticator(newAccounts(), g.clock.now, RecommendedCosts()).dummy; h.Costs != RecommendedCosts() {
+		t.Errorf("an unknown user costs %+v; want %+v", h.Costs, RecommendedCosts())
 	}
 }
 
@@ -382,23 +382,23 @@ func TestThrottleNetworksAndMemory(t *testing.T) {
 
 func TestHashPassword(t *testing.T) {
 	t.Parallel()
-	encoded, err := HashPassword("pässword")
+	encoded, err := RecommendedCosts().Hash("pässword")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(encoded, "$argon2id$v=19$m=7168,t=5,p=1$") {
-		t.Errorf("HashPassword = %s", encoded)
+		t.Errorf("Hash = %s", encoded)
 	}
 	h, ok := parseHash(encoded)
 	if !ok || !h.matches(argon2.IDKey, "pässword") || !h.matches(argon2.IDKey, "pa\u0308ssword") || h.matches(argon2.IDKey, "passwort") {
 		t.Error("the hash does not match its password, or matches another")
 	}
-	if again, err := HashPassword("pässword"); err != nil || again == encoded {
+	if again, err := RecommendedCosts().Hash("pässword"); err != nil || again == encoded {
 		t.Errorf("two hashes have one salt: %v", err)
 	}
 	for _, password := range []string{"", strings.Repeat("x", MaxPassword+1), "a\nb", "a\x7f", "\xff"} {
-		if _, err := HashPassword(password); !errs.Is(err, errs.Invalid) {
-			t.Errorf("HashPassword(%.10q): %v; want invalid", password, err)
+		if _, err := RecommendedCosts().Hash(password); !errs.Is(err, errs.Invalid) {
+			t.Errorf("Hash(%.10q): %v; want invalid", password, err)
 		}
 	}
 }

@@ -237,7 +237,7 @@ func TestEventsByAppPassword(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		accounts := newAccounts()
 		accounts.set("sam", func(a *account) { a.app = "fd-phone" })
-		holds := NewAuthenticator(accounts, time.Now).Watch(basic("sam", "fd-phone"))
+		holds := NewAuthenticator(accounts, time.Now, cheap).Watch(basic("sam", "fd-phone"))
 		if !holds() {
 			t.Fatal("an app password does not hold")
 		}

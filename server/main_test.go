@@ -146,8 +146,7 @@ type guard struct {
 
 func newGuard() *guard {
 	g := &guard{accounts: newAccounts(), clock: newTestClock()}
-	g.Authenticator = NewAuthenticator(g.accounts, g.clock.now)
-	g.dummy.Costs = cheap
+	g.Authenticator = NewAuthenticator(g.accounts, g.clock.now, cheap)
 	g.derive = func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte {
 		g.hashes.Add(1)
 		return argon2.IDKey(password, salt, time, memory, threads, keyLen)

@@ -26,10 +26,10 @@ type Costs struct {
 	Threads uint8
 }
 
-// currentCosts are the recommendation of OWASP's Password Storage Cheat
+// RecommendedCosts returns the recommendation of OWASP's Password Storage Cheat
 // Sheet for argon2id with the least memory: as strong as the others there,
 // and a log-in must not be what a small server needs its memory for.
-var currentCosts = Costs{Memory: 7 << 10, Time: 5, Threads: 1}
+func RecommendedCosts() Costs { return Costs{Memory: 7 << 10, Time: 5, Threads: 1} }
 
 const (
 	saltLength = 16
@@ -46,14 +46,10 @@ type passwordHash struct {
 // deriveFunc is argon2.IDKey; tests count its calls.
 type deriveFunc func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 
-// HashPassword returns the argon2id hash of a password in the PHC string
+// Hash returns the argon2id hash of a password in the PHC string
 // format, for Accounts to keep. A password has 1 to MaxPassword bytes of
 // UTF-8 without control characters, which no client could send (RFC 7617);
 // else the error is of kind errs.Invalid.
-func HashPassword(password string) (string, error) { return currentCosts.Hash(password) }
-
-// Hash is HashPassword at other costs: tests of other packages log in more often than
-// they can pay for.
 func (c Costs) Hash(password string) (string, error) {
 	switch {
 	case password == "":
@@ -65,7 +61,7 @@ func (c Costs) Hash(password string) (string, error) {
 	}
 	h := passwordHash{Costs: c, salt: make([]byte, saltLength)}
 	if _, err := rand.Read(h.salt); err != nil {
-		return "", errs.Wrap("server.HashPassword", err)
+		return "", errs.Wrap("server.Costs.Hash", err)
 	}
 	h.key = h.derive(argon2.IDKey, password)
 	return h.String(), nil

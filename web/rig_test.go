@@ -76,7 +76,7 @@ func newRig(tb testing.TB) *rig {
 			return g.auth.Confirm(ctx, string(user), password)
 		},
 	})
-	g.auth = server.NewAuthenticator(g.engine.Accounts, time.Now)
+	g.auth = server.NewAuthenticator(g.engine.Accounts, time.Now, cheap)
 	tb.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-ended, db.Close()); err != nil && !errors.Is(err, context.Canceled) {

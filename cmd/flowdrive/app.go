@@ -36,6 +36,9 @@ import (
 	"flowdrive/web"
 )
 
+// passwordCosts are those of the hashes of passwords that are stored from now on.
+var passwordCosts = server.RecommendedCosts() //nolint:gochecknoglobals // tests set it, nothing else does
+
 // app is everything on one data folder, wired.
 type app struct {
 	settings *settings
@@ -180,7 +183,7 @@ func (a *app) open(ctx context.Context) error {
 	if err := registry.Register(a.figures); err != nil {
 		return err
 	}
-	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now)
+	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now, passwordCosts)
 	if err := a.openDirectory(); err != nil {
 		return err
 	}
@@ -315,10 +318,10 @@ func (a *app) found(ctx context.Context) error {
 		if fault := adminPasswordFault(); fault != "" && a.sandbox == nil && a.password == "" {
 			return configError{errors.New(fault)}
 		}
-		if hash, err = server.HashPassword(password); err != nil {
+		if hash, err = passwordCosts.Hash(password); err != nil {
 			return fmt.Errorf("the administrator's password: %w", err)
 		}
-		// A hash takes 19 MiB on purpose. The server that is about to start
+		// A hash takes 7 MiB on purpose. The server that is about to start
 		// must not keep them.
 		debug.FreeOSMemory()
 	}

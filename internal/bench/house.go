@@ -123,7 +123,7 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 		store = o.wrap(store)
 	}
 	h.engine = engine.New(engine.Config{
-		Store: store, Blobs: blobs, Clock: h.clock, Log: zerolog.Nop(), HashPassword: server.HashPassword,
+		Store: store, Blobs: blobs, Clock: h.clock, Log: zerolog.Nop(), HashPassword: server.RecommendedCosts().Hash,
 		Limits:   engine.Limits{Entries: unlimited, Routes: unlimited, OpenCases: unlimited},
 		Observer: o.observer,
 	})

@@ -26,7 +26,7 @@ func serveInProcess(data string) (addr string, stop func() error, err error) {
 		return "", nil, err
 	}
 	s, err := server.New(server.Config{
-		Log: zerolog.New(io.Discard).Level(zerolog.InfoLevel), Metrics: prometheus.NewRegistry(), Auth: server.NewAuthenticator(h.engine.Accounts, time.Now), Now: time.Now,
+		Log: zerolog.New(io.Discard).Level(zerolog.InfoLevel), Metrics: prometheus.NewRegistry(), Auth: server.NewAuthenticator(h.engine.Accounts, time.Now, server.RecommendedCosts()), Now: time.Now,
 		Drive: davfs.New(davfs.Config{
 			Engine: davfs.EngineOf(h.engine), Clock: clock.Real{}, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: server.WriteError,
 			Status: server.Status,
