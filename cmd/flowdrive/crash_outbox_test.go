@@ -42,7 +42,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 	p.must(t, http.StatusCreated, http.MethodPut, "/dav/Workflow/Routes/hook.yaml", strings.ReplaceAll(hookRoute, "SERVICE", s.URL))
 	var cases []string
 	const each = 3
-	rounds(100, 90*time.Second, func(int) {
+	rounds(40, 30*time.Second, func(int) {
 		for range each {
 			cases = append(cases, p.must(t, http.StatusCreated, http.MethodPut, casesFolder+"new.json", `{"route": "hook"}`).header.Get("Location"))
 		}
