@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,10 @@ type server struct {
 	dir  string
 	stop *os.File // closing it ends the server, as the end of this process does
 	next atomic.Int64
+
+	mu     sync.Mutex
+	orders *os.File       // what psql reads
+	said   *bufio.Scanner // what it says
 }
 
 //nolint:gochecknoglobals // a server for each process is the point
@@ -62,7 +67,7 @@ func From(tb testing.TB, template *Template) string {
 		if template.err = start(); template.err != nil {
 			return
 		}
-		if template.err = execute(tb.Context(), address("postgres"), "CREATE DATABASE "+template.name); template.err == nil {
+		if template.err = shared.order("CREATE DATABASE " + template.name); template.err == nil {
 			template.err = template.Fill(address(template.name))
 		}
 	})
@@ -88,11 +93,11 @@ func newDatabase(tb testing.TB, template string) string {
 	if template != "" {
 		create += " TEMPLATE " + template
 	}
-	if err := execute(tb.Context(), address("postgres"), create); err != nil {
+	if err := shared.order(create); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := execute(context.Background(), address("postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+		if err := shared.order("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
 			tb.Logf("drop the database: %v", err)
 		}
 	})
@@ -184,7 +189,53 @@ func (s *server) start() error {
 	if _, s.stop, err = launch(ctx, s.dir, script); err != nil {
 		return err
 	}
-	return await(ctx, s.dir)
+	if err := await(ctx, s.dir); err != nil {
+		return err
+	}
+	return s.openOrders(ctx)
+}
+
+// openOrders starts the psql that order speaks to. It ends when this process does.
+func (s *server) openOrders(ctx context.Context) error {
+	psql, err := binary("psql")
+	if err != nil {
+		return err
+	}
+	read, orders, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	answers, said, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, psql, "-X", "-q", "-A", "-t", "-h", s.dir, "-U", "flowdrive", "postgres")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = read, said, said
+	s.orders, s.said = orders, bufio.NewScanner(answers)
+	return errors.Join(cmd.Start(), read.Close(), said.Close())
+}
+
+// order has the server make or remove a database. One psql does that for all tests: each
+// session of a server costs it more than most of what a test asks for.
+func (s *server) order(statement string) error {
+	const done = "-- done"
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := fmt.Fprintf(s.orders, "%s;\n\\echo '%s'\n", statement, done); err != nil {
+		return err
+	}
+	var said []string
+	for s.said.Scan() {
+		switch line := s.said.Text(); {
+		case line == done && said == nil:
+			return nil
+		case line == done:
+			return fmt.Errorf("%s: %s", statement, strings.Join(said, "; "))
+		default:
+			said = append(said, line)
+		}
+	}
+	return errors.Join(fmt.Errorf("%s: psql has ended", statement), s.said.Err())
 }
 
 // initialize makes the files of a server in a folder.
@@ -295,7 +346,7 @@ func Snapshot(tb testing.TB, of string) *Template {
 	}
 	t := &Template{name: "template_" + strconv.FormatInt(shared.next.Add(1), 10)}
 	t.once.Do(func() {})
-	if err := execute(tb.Context(), address("postgres"), "CREATE DATABASE "+t.name+" TEMPLATE "+strings.TrimPrefix(u.Path, "/")); err != nil {
+	if err := shared.order("CREATE DATABASE " + t.name + " TEMPLATE " + strings.TrimPrefix(u.Path, "/")); err != nil {
 		tb.Fatal(err)
 	}
 	return t
