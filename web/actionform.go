@@ -24,8 +24,7 @@ type actionForm struct {
 	Do          string
 	Name        string     // of the action that is chosen
 	Submits     []formPart // on the button: for each choice what it is called
-	Icon        string
-	Choices     []option // the actions
+	Choices     []option   // the actions
 	Leads       map[string]string
 	Place       int        // of the chosen one among the choices, from 1; 0: there are no others
 	More        []formPart // what else can be done with a task, and forms of choices that have fields
@@ -51,6 +50,7 @@ type actionForm struct {
 type formPart struct {
 	Place int // of the choice, from 1; 0: it always shows
 	Title string
+	Icon  string
 	Href  string // "": it is no link
 	About string // the title of the task, for those who do not see the choice
 }
@@ -69,8 +69,9 @@ type formOptions struct {
 	open                             func(action string) string // the address of the form of another action
 }
 
-// dos are what can be done with a task by a form, with the words of the button.
-func doTitle(do, action string) (title, icon string) {
+// doTitle returns what the button of a form says for what is done with a task, and its icon:
+// to perform it has that of the action.
+func doTitle(do, action, icon string) (string, string) {
 	switch do {
 	case "delegate":
 		return "Delegate", "user"
@@ -87,7 +88,7 @@ func doTitle(do, action string) (title, icon string) {
 	case "retry":
 		return "Try again", "check"
 	}
-	return action, "check"
+	return action, icon
 }
 
 // actionForm returns the form of the reader's tasks in a case, nil if there is none.
@@ -126,7 +127,7 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 	}
 	f.Name = chosen.name
 	submit := formPart{}
-	submit.Title, f.Icon = doTitle(f.Do, chosen.title)
+	submit.Title, submit.Icon = doTitle(f.Do, chosen.title, chosen.icon)
 	f.Submits = []formPart{submit}
 	if f.Do == "reject" {
 		f.Says = "This gives the task back: it stays with the others who can do it, and nothing is decided in the case."
@@ -137,7 +138,7 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 	for i := range f.Choices {
 		c := &f.Choices[i]
 		if c.Chosen = c.Value == f.Name; len(f.Choices) > 1 {
-			f.Submits = append(f.Submits, formPart{Place: i + 1, Title: c.Title})
+			f.Submits = append(f.Submits, formPart{Place: i + 1, Title: c.Title, Icon: mine[slices.IndexFunc(mine, func(t shownTask) bool { return t.name == c.Value })].icon})
 		}
 		if c.Chosen && len(f.Choices) > 1 {
 			f.Place = i + 1
@@ -221,7 +222,7 @@ func (x taskDrawing) askOthers(f *actionForm, view *engine.CaseView, o formOptio
 			f.Others = append(f.Others, otherAction{n + 1, c.Value, c.Title, resolutionsOf(a, typed)})
 		}
 		if a.Form != nil && len(a.Form.Asked()) > 0 && o.open != nil {
-			f.More = append(f.More, formPart{n + 1, "Open its form, which asks for more", o.open(c.Value), c.Title})
+			f.More = append(f.More, formPart{Place: n + 1, Title: "Open its form, which asks for more", Href: o.open(c.Value), About: c.Title})
 		}
 	}
 }
@@ -351,6 +352,6 @@ func (f *actionForm) addMore(t *shownTask, more []anchor) {
 		if one.Label == "Accept" {
 			title = "Accept for me"
 		}
-		f.More = append(f.More, formPart{place, title, one.Href + "#todo", t.title})
+		f.More = append(f.More, formPart{Place: place, Title: title, Href: one.Href + "#todo", About: t.title})
 	}
 }

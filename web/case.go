@@ -248,7 +248,7 @@ func (x caseDrawing) notesOf(v *caseView, d *engine.CaseDetail) {
 	}
 	for _, w := range c.Warnings {
 		if !slices.ContainsFunc(undone, func(u *machine.Undone) bool { return u.Fault != "" && strings.HasSuffix(w.Text, u.Fault) }) { // it is told above
-			v.Notes = append(v.Notes, note{"warn", "warn", w.Text, x.Words.Moment(w.Time)})
+			v.Notes = append(v.Notes, note{"warn", "warn", x.Words.Instants(w.Text), x.Words.Moment(w.Time)})
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestWhatActionsAsk(t *testing.T) {
 	g.furnish(t)
 	b := g.browse(t, "ann")
 	page := b.get(t, "/cases/17").body
-	for _, want := range []string{`<fieldset class="f of-2"><legend class="label">Resolution of Refuse`, `<span class="of-2">Refuse</span>`, `<span class="of-1">Approve</span>`, `class="b quiet of-1" href="/cases/17?do=accept&amp;open=approve#todo" aria-label="Accept for me Approve">`} {
+	for _, want := range []string{`<fieldset class="f of-2"><legend class="label">Resolution of Refuse`, `<span class="of-2"><svg `, `</svg>Refuse</span>`, `<span class="of-1"><svg `, `</svg>Approve</span>`, `class="b quiet of-1" href="/cases/17?do=accept&amp;open=approve#todo" aria-label="Accept for me Approve">`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the form lacks %s", want)
 		}

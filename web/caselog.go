@@ -57,5 +57,5 @@ func (x caseDrawing) logWords(e *machine.LogEntry, r *route.Route) string {
 		}
 	case machine.LogAction, machine.LogWarning, machine.LogError, machine.LogTask, machine.LogLife, machine.LogState, machine.LogRoles, machine.LogChild, machine.LogRemark:
 	}
-	return machine.LogWords(e, x.partyText)
+	return x.Words.Instants(machine.LogWords(e, x.partyText))
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"flowdrive/engine/machine"
 	"flowdrive/engine/status"
 )
 
@@ -73,7 +74,7 @@ func drawLate(x *visit) error {
 			if item.Kind != kind.kind {
 				continue
 			}
-			row := lateRow{Case: item.Case, Title: item.Title, What: item.What, State: kind.state, Text: late.Words(item), Mend: mendOf(item)}
+			row := lateRow{Case: item.Case, Title: item.Title, What: item.What, State: kind.state, Text: x.Words.Instants(machine.OneLine(item.Text)), Mend: mendOf(item)}
 			row.Since = x.Words.Time(item.Since, x.Words.Moment(item.Since))
 			if item.Kind == status.LateOverdue {
 				row.State.Text = x.Words.Over(item.Since)

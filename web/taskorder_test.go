@@ -101,4 +101,27 @@ func TestFormBeginsWithYes(t *testing.T) {
 	if yes, no := strings.Index(list, `>Approve</a>`), strings.Index(list, `>Refuse</a>`); no < 0 || yes < no {
 		t.Errorf("Approve is at %d, Refuse at %d of the list", yes, no)
 	}
+	if !strings.Contains(list, ` data-first>Approve</a>`) || strings.Contains(list, ` data-first>Refuse</a>`) {
+		t.Errorf("the key e does not press Approve in the list\n%s", list)
+	}
+}
+
+// TestIconsOfActions: the button of an action has the icon of what it does.
+func TestIconsOfActions(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	for _, one := range []struct{ user, path, title, icon string }{
+		{"sam", "/cases/21", "Withdraw", "x"},
+		{"ann", "/cases/17", "Approve", "check"},
+		{"ann", "/cases/17", "Refuse", "x"},
+	} {
+		page := g.browse(t, one.user).get(t, one.path).body
+		_, button, _ := strings.Cut(page, `class="b main-act"`)
+		button, _, _ = strings.Cut(button, "</button>")
+		before, _, ok := strings.Cut(button, "</svg>"+one.title)
+		if icon := before[strings.LastIndex(before, "#")+1:]; !ok || !strings.HasPrefix(icon, one.icon+`"`) {
+			t.Errorf("%s of %s has not the icon %s: %s", one.title, one.path, one.icon, button)
+		}
+	}
 }

@@ -39,6 +39,8 @@ type taskButton struct {
 	Do    string
 	Name  string // of the action
 	Key   string
+	rank  int  // as that of its task
+	First bool // the form of the case begins with it: the key e presses it
 }
 
 // dueView is when something is due, as pages show it.
@@ -122,7 +124,7 @@ func (x taskDrawing) taskRow(v *tasksView, s sorted, view *engine.CaseView) *tas
 		row.Facts = append(row.Facts, "for "+x.Queries.Person(s.Deputy).Shown()+", whose deputy you are")
 	}
 	for _, w := range view.Case.Warnings {
-		row.Warnings = append(row.Warnings, w.Text)
+		row.Warnings = append(row.Warnings, x.Words.Instants(w.Text))
 	}
 	row.Due = x.dueOf(view, s)
 	row.Close = x.with("open", "", "do", "")
@@ -161,8 +163,9 @@ func (x *visit) sentDo() string {
 type shownTask struct {
 	machine.Task
 	name, title, kind string
-	rank              int  // in the order of the buttons
-	possible          bool // it is not the reader's task, but may be performed
+	rank              int    // in the order of the buttons
+	icon              string // of the button that performs it
+	possible          bool   // it is not the reader's task, but may be performed
 }
 
 // tasksOn returns the reader's tasks in the case that are on the list, in the order of
@@ -185,7 +188,7 @@ func shownTaskOf(view *engine.CaseView, t machine.Task) shownTask {
 	case t.OfCase:
 		return shownTask{Task: t, kind: "warned"}
 	case t.OfDraft:
-		return shownTask{Task: t, name: machine.DraftAction, title: machine.DraftTitle(view.Case, view.Route), kind: "draft"}
+		return shownTask{Task: t, name: machine.DraftAction, title: machine.DraftTitle(view.Case, view.Route), kind: "draft", icon: "check"}
 	}
 	a := &view.Route.Actions[t.Action]
 	rank := 1
@@ -195,7 +198,28 @@ func shownTaskOf(view *engine.CaseView, t machine.Task) shownTask {
 	case "approve":
 		rank = 2
 	}
-	return shownTask{Task: t, name: a.Name, title: cmp.Or(a.Title, a.Name), kind: string(t.Enabled.State), rank: rank}
+	return shownTask{Task: t, name: a.Name, title: cmp.Or(a.Title, a.Name), kind: string(t.Enabled.State), rank: rank, icon: actionIcon(view.Route, a)}
+}
+
+// actionIcon returns the icon of the button that performs an action. It follows what the
+// action does: its type says it, or else the state that it leads to.
+func actionIcon(r *route.Route, a *route.Action) string {
+	switch a.Type {
+	case "deny", "cancel":
+		return "x"
+	case "approve", "resolve":
+		return "check"
+	}
+	if a.Type == "" && a.To != route.NoState {
+		switch r.States[a.To].Type {
+		case route.StateDenied, route.StateCancelled, route.StateFailed:
+			return "x"
+		case route.StateComplete:
+			return "check"
+		case route.StateStart, route.StateNormal:
+		}
+	}
+	return "arrow"
 }
 
 // own reports whether the reader can do something with the task.
@@ -238,18 +262,18 @@ func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseVie
 		}
 		switch {
 		case t.kind == "failed" || t.kind == string(machine.Escalated):
-			row.Buttons = append(row.Buttons, taskButton{Title: "Try again", Do: "retry", Name: t.name, Key: x.Key()})
+			row.Buttons = append(row.Buttons, taskButton{Title: "Try again", Do: "retry", Name: t.name, Key: x.Key(), rank: t.rank})
 			if t.kind == string(machine.Escalated) {
 				menu = append(menu, anchor{Label: of("Skip", t) + "…", Href: open(t.name, "skip")})
 			}
 			menu = append(menu, anchor{Label: of("Give up", t) + "…", Href: open(t.name, "abort")})
 		case t.kind == "draft":
-			row.Buttons = append(row.Buttons, taskButton{Title: t.title, Href: open(t.name, "")})
+			row.Buttons = append(row.Buttons, taskButton{Title: t.title, Href: open(t.name, ""), rank: t.rank})
 		case t.mustAccept(view.Route):
-			row.Buttons = append(row.Buttons, taskButton{Title: "Accept", Do: "accept", Name: t.name, Key: x.Key()})
+			row.Buttons = append(row.Buttons, taskButton{Title: "Accept", Do: "accept", Name: t.name, Key: x.Key(), rank: t.rank})
 			menu = append(menu, anchor{Label: of("Delegate", t) + "…", Href: open(t.name, "delegate")}, anchor{Label: of("Reject", t) + "…", Href: open(t.name, "reject")})
 		default:
-			row.Buttons = append(row.Buttons, taskButton{Title: t.title, Href: open(t.name, "")})
+			row.Buttons = append(row.Buttons, taskButton{Title: t.title, Href: open(t.name, ""), rank: t.rank})
 			menu = append(menu, menuOf(view, t, func(verb, do string) anchor { return anchor{Label: of(verb, t), Href: open(t.name, do)} })...)
 			if v.List == engine.WorklistOffered {
 				if len(row.Bulk) < mostBulkActions {
@@ -266,7 +290,7 @@ func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseVie
 	if v.List == engine.WorklistAccepted {
 		for i := range mine {
 			if t := &mine[i]; t.kind == string(machine.Accepted) {
-				row.Buttons = append([]taskButton{{Title: "Release", Do: "release", Name: t.name, Key: x.Key()}}, row.Buttons...)
+				row.Buttons = append([]taskButton{{Title: "Release", Do: "release", Name: t.name, Key: x.Key(), rank: -1}}, row.Buttons...)
 			}
 		}
 	}
@@ -278,12 +302,27 @@ func (x taskDrawing) addButtons(v *tasksView, row *taskRow, view *engine.CaseVie
 		}
 		row.Buttons = row.Buttons[len(row.Buttons)-most:]
 	}
+	markFirst(row.Buttons)
 	last := anchor{Label: "Open the case", Href: "/cases/" + id}
 	if more := len(menu) - mostMenu; more > 0 {
 		menu = menu[:mostMenu]
 		last.Label = fmt.Sprintf("Open the case: %d more", more)
 	}
 	row.Menu = append(menu, last)
+}
+
+// markFirst marks the button with which the form of the case begins: what agrees, or else what
+// the route names first.
+func markFirst(buttons []taskButton) {
+	first := -1
+	for i := range buttons {
+		if first < 0 || buttons[i].rank > buttons[first].rank {
+			first = i
+		}
+	}
+	if first >= 0 {
+		buttons[first].First = true
+	}
 }
 
 // A case can have a thousand tasks: a row offers the first of them, and the page of the case

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"flowdrive/engine/machine"
 	"flowdrive/internal/clock"
 )
 
@@ -148,6 +149,9 @@ func (w words) Exact(t time.Time) string {
 	}
 	return t.In(w.zone).Format(layout)
 }
+
+// Instants returns a text of the engine with its instants in the words and the zone of the page.
+func (w words) Instants(text string) string { return machine.WithInstants(text, w.Exact) }
 
 // Short returns the time as a log shows it: weekday and time within a week.
 func (w words) Short(t time.Time) string {

@@ -80,3 +80,20 @@ func TestTypedInstantsOfEntries(t *testing.T) {
 	ann.zone = "Asia/Tokyo"
 	has(ann.get(t, "/schedule/new?type=simple&date=2013-04-01T10:00:00Z").body, `value="2013-04-01 19:00"`)
 }
+
+// TestInstantsOfWarnings: a warning that the engine has written names an instant in the words
+// and the zone of the page, wherever it is shown.
+func TestInstantsOfWarnings(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.furnish(t)
+	g.advance(t, "2012-12-20T08:00:00Z")
+	ann := g.browse(t, "ann")
+	ann.zone = "Europe/Berlin"
+	for _, path := range []string{"/late", "/cases/20", "/tasks/warnings"} {
+		got := ann.get(t, path).body
+		if !strings.Contains(got, "Write was to be performed by Fri 16 Nov, 13:34") {
+			t.Errorf("%s does not say when in the zone of the page:\n%s", path, got)
+		}
+	}
+}

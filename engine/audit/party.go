@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -68,8 +70,20 @@ func changedFields(old, p *store.Party) string {
 	return strings.Join(names, ", ")
 }
 
+// memberDetail says who is in a team, and who administers it.
 func memberDetail(p *store.Party) string {
-	return fmt.Sprintf("members %v, admins %v", p.Members, p.Admins)
+	return partiesDetail("members", p.Members) + "; " + partiesDetail("administrators", p.Admins)
+}
+
+func partiesDetail[T ~string](what string, names []T) string {
+	if len(names) == 0 {
+		return "no " + what
+	}
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
+	}
+	return what + " " + english.WordSeries(words, "and")
 }
 
 func deputyDetail(d identity.Deputy) string {

@@ -306,7 +306,7 @@
 			break;
 		}
 		case 'x': { const box = row && row.querySelector('input[type=checkbox]'); if (!box) return; box.checked = !box.checked; break; }
-		case 'e': { const act = row && row.querySelector('.acts .b'); if (!act) return; act.click(); break; }
+		case 'e': { const act = row && (row.querySelector('.acts [data-first]') || row.querySelector('.acts .b:not(.quiet)')); if (!act) return; act.click(); break; }
 		case 'p': if (!press('[aria-label^="Pause "], [aria-label^="Resume "], [href="?do=pause#ask"]')) return; break;
 		case 't': if (!press('[href*="?do=trigger#ask"]')) return; break;
 		default: return;
