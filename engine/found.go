@@ -28,6 +28,22 @@ const (
 	settingExamples = "examples" // "stored" once all of them were
 )
 
+// otherMode says why a store of the mode is not opened in the other one, and what to do.
+func otherMode(stored string) string {
+	if stored == ModeSandbox {
+		return "The data folder is that of a sandbox, and stays one; start it with --sandbox, or use another folder."
+	}
+	return "The data folder is that of a real server, and stays one; to try out what is in it, make a sandbox of a backup with: flowdrive restore BACKUP --data FOLDER --sandbox"
+}
+
+// MakeSandbox makes a sandbox of a store that no server has open, for good. What is in its
+// outbox is recorded then, and not sent.
+func MakeSandbox(ctx context.Context, s store.Store) error {
+	return s.Update(ctx, func(tx store.Tx) error {
+		return tx.Write().Settings().Put(settingMode, ModeSandbox)
+	})
+}
+
 // Found fills an empty store: the team everyone, the administrator, the team
 // core, and the routes that come with the program, owned by the
 // administrator. It reports whether the store was empty; a store of the
@@ -44,7 +60,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			return err
 		}
 		if stored != "" && stored != mode {
-			return errs.New(errs.Invalid, "The data folder was created in the mode %s and cannot be used in the mode %s; use another folder, or start with or without --sandbox as before.", stored, mode)
+			return errs.New(errs.Invalid, "%s", otherMode(stored))
 		}
 		if stored != "" {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"flowdrive/engine"
 	"flowdrive/internal/plaintext"
 	"flowdrive/store/backup"
 	"flowdrive/store/sqlite"
@@ -141,7 +142,10 @@ func backupToOutput(ctx context.Context, data string, stdout io.Writer) (err err
 }
 
 func restoreCommand() *cobra.Command {
-	var data, into string
+	var (
+		data, into string
+		sandbox    bool
+	)
 	cmd := &cobra.Command{
 		Use:   "restore SRC",
 		Short: "Make a new data folder from a backup",
@@ -149,18 +153,48 @@ func restoreCommand() *cobra.Command {
 			"folder, and compares each file with its SHA-256. The data folder must not exist or\n" +
 			"be empty. If anything is not as it should be, nothing is restored. With --contents the\n" +
 			"contents are stored there, and the data folder remembers it.\n\n" +
+			"With --sandbox the folder is one for flowdrive serve --sandbox alone, to try out a\n" +
+			"backup: nothing leaves it, also not what was to be sent when the backup was made.\n\n" +
 			"It exits with 1 if nothing was restored, or if contents are missing in the backup.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRestore(cmd, args[0], data, into)
+			return runRestore(cmd, args[0], data, into, sandbox)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "./data", "data folder; it must not exist or be empty")
 	cmd.Flags().StringVar(&into, "contents", "", "where contents are to lie, as for serve (default: files in the data folder)")
+	cmd.Flags().BoolVar(&sandbox, "sandbox", false, "make a sandbox of it, which nothing leaves: for flowdrive serve --sandbox")
 	return cmd
 }
 
-func runRestore(cmd *cobra.Command, src, data, contents string) error {
+// makeSandbox makes a sandbox of a data folder that was just restored. If that fails, the
+// folder must not be taken for a sandbox: without --sandbox a server would send what is due.
+func makeSandbox(cmd *cobra.Command, data string) (err error) {
+	fault := func(err error) error {
+		return fmt.Errorf("%s was restored, but is no sandbox: do not start a server with it; remove it, and restore again: %w", data, err)
+	}
+	unlock, err := lockExisting(data)
+	if err != nil {
+		return fault(err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	db, err := sqlite.Open(cmd.Context(), filepath.Join(data, databaseName), sqlite.Options{})
+	if err != nil {
+		return fault(err)
+	}
+	writing, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	written := make(chan error, 1)
+	go func() { written <- db.Run(writing) }()
+	err = engine.MakeSandbox(cmd.Context(), db)
+	stop()
+	if err := errors.Join(err, <-written, db.Close()); err != nil {
+		return fault(err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "It is a sandbox: flowdrive serve --sandbox now --data %s\n", data)
+	return err
+}
+
+func runRestore(cmd *cobra.Command, src, data, contents string, sandbox bool) error {
 	if err := notInUse(data); err != nil {
 		return err
 	}
@@ -176,6 +210,9 @@ func runRestore(cmd *cobra.Command, src, data, contents string) error {
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s in %s (users: %d, routes: %d, schedule entries: %d, cases: %d, documents: %d).\n",
 		data, m.Instant.Format(time.RFC3339), plaintext.Size(m.Bytes), english.Plural(len(m.Files), "file", ""), m.Counts.Users, m.Counts.Routes, m.Counts.Entries, m.Counts.Cases, m.Counts.Documents)
+	if sandbox {
+		err = errors.Join(err, makeSandbox(cmd, data))
+	}
 	return errors.Join(err, missingContents(m))
 }
 
