@@ -12,9 +12,11 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/currency"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -63,14 +65,16 @@ func (x *Xattr) Outside(v label.Value) string {
 }
 
 // NumberHint says how a text that was meant as a number is written, "" if it is not
-// clear that it was: with a comma, as many countries do, with spaces, or with a currency.
+// clear that it was: with a comma, as many countries do, with signs between thousands, or
+// with a currency.
 func NumberHint(v label.Value) string {
 	text := strings.TrimSpace(v.Text)
 	if v.Kind != document.String || len(text) > longestNumber {
 		return ""
 	}
-	if Ambiguous(text) {
-		whole, decimals, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
+	bare := strings.TrimPrefix(betweenDigits.Replace(withoutCurrency(text)), "+")
+	if Ambiguous(bare) {
+		whole, decimals, _ := strings.Cut(strings.Replace(bare, ",", ".", 1), ".")
 		short := strings.TrimRight(decimals, "0")
 		switch short {
 		case decimals:
@@ -80,14 +84,24 @@ func NumberHint(v label.Value) string {
 		}
 		return "; write " + whole + decimals + ", or " + whole + "." + short
 	}
-	if plain := strings.Trim(strings.ReplaceAll(strings.TrimFunc(text, isUnit), " ", ""), "+"); plain != text && decimal(plain) {
+	plain := bare
+	switch {
+	case pointsInThousands.MatchString(bare):
+		plain = strings.Replace(strings.ReplaceAll(bare, ".", ""), ",", ".", 1)
+	case commasInThousands.MatchString(bare):
+		plain = strings.ReplaceAll(bare, ",", "")
+	case strings.Count(bare, ",") == 1 && !strings.Contains(bare, "."):
+		plain = strings.Replace(bare, ",", ".", 1)
+	}
+	switch {
+	case plain == text || !decimal(plain):
+		return ""
+	case plain == strings.Replace(strings.TrimPrefix(text, "+"), ",", ".", 1):
+		return "; write it with a point: " + plain
+	case plain == bare:
 		return "; write " + plain + ", without currency or spaces"
 	}
-	whole, decimals, comma := strings.Cut(strings.TrimPrefix(text, "+"), ",")
-	if !comma || !decimal(whole+"."+decimals) {
-		return ""
-	}
-	return "; write it with a point: " + whole + "." + decimals
+	return "; write " + plain
 }
 
 const longestNumber = 40 // runes are not counted: it only bounds what is repeated
@@ -99,13 +113,31 @@ func Ambiguous(typed string) bool { return ambiguousNumber.MatchString(strings.T
 var (
 	ambiguousNumber = regexp.MustCompile(`^-?[1-9][0-9]{0,2}[.,][0-9]{3}$`)
 	decimalNumber   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+	pointsInThousands = regexp.MustCompile(`^-?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?$`)
+	commasInThousands = regexp.MustCompile(`^-?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?$`)
+	betweenDigits     = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "", "\u2019", "")
+	besideNumber      = regexp.MustCompile(`^([\p{L}\p{Sc}]*)\s*([^\p{L}\p{Sc}]*?)\s*([\p{L}\p{Sc}]*)$`)
 )
 
 func decimal(text string) bool { return decimalNumber.MatchString(text) }
 
-// isUnit reports whether the character belongs to a currency or a space beside a number.
-func isUnit(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsSpace(r) || unicode.Is(unicode.Sc, r)
+// withoutCurrency returns a number without its currency, which is a sign or a code (ISO 4217).
+// Any other letter may belong to the number, as that of 30k, or be in the place of a digit.
+func withoutCurrency(text string) string {
+	parts := besideNumber.FindStringSubmatch(text)
+	if parts == nil || !isCurrency(parts[1]) || !isCurrency(parts[3]) {
+		return text
+	}
+	return parts[2]
+}
+
+func isCurrency(text string) bool {
+	if r, size := utf8.DecodeRuneInString(text); size == len(text) && (size == 0 || unicode.Is(unicode.Sc, r)) {
+		return true
+	}
+	_, err := currency.ParseISO(text)
+	return err == nil || strings.EqualFold(text, "kr")
 }
 
 // AskedAtStart returns the declared XATTRs that a form asks for when a case starts, in
