@@ -201,8 +201,9 @@ func TestStandbyEndsInOrder(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			defer end()
 			ended := make(chan error, 1)
-			go func() { ended <- s.Run(ctx, l) }()
 			const requests = 10
+			accepted := make(chan struct{}, requests)
+			go func() { ended <- s.Run(ctx, toldListener{l, accepted}) }()
 			results := make(chan error, requests)
 			for range requests {
 				asked := make(chan struct{})
@@ -222,6 +223,7 @@ func TestStandbyEndsInOrder(t *testing.T) {
 					results <- err
 				}()
 				<-asked
+				<-accepted // the machine resets a connection that the server has not taken
 			}
 			end()
 			<-s.Released()
@@ -236,6 +238,20 @@ func TestStandbyEndsInOrder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// toldListener says that a connection was accepted.
+type toldListener struct {
+	net.Listener
+	accepted chan<- struct{}
+}
+
+func (l toldListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.accepted <- struct{}{}
+	}
+	return c, err
 }
 
 // TestLastAnswers: who asks over an open connection while the server ends is refused in
