@@ -122,7 +122,7 @@ func (x taskDrawing) actionForm(view *engine.CaseView, mine []shownTask, o formO
 		if x.refused == nil || o.chosen == "" {
 			return nil
 		}
-		chosen = &shownTask{name: o.chosen, title: o.chosen}
+		chosen = &shownTask{name: o.chosen, title: o.chosen, icon: "arrow"}
 		f.Choices = nil
 	}
 	f.Name = chosen.name

@@ -171,7 +171,7 @@ func restoreCommand() *cobra.Command {
 // folder must not be taken for a sandbox: without --sandbox a server would send what is due.
 func makeSandbox(cmd *cobra.Command, data string) (err error) {
 	fault := func(err error) error {
-		return fmt.Errorf("%s was restored, but is no sandbox: do not start a server with it; remove it, and restore again: %w", data, err)
+		return fmt.Errorf("%s was restored, but is not a sandbox: do not start a server with it; remove it, and restore again: %w", data, err)
 	}
 	unlock, err := lockExisting(data)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestKeysOfUsers(t *testing.T) {
 	})
 }
 
-// TestPasswordsThatAreTriedFirst: a server that is no sandbox takes no password that
+// TestPasswordsThatAreTriedFirst: a server that is not a sandbox takes no password that
 // others guess, neither from administrators nor from users.
 func TestPasswordsThatAreTriedFirst(t *testing.T) {
 	t.Setenv("FLOWDRIVE_ADMIN_PASSWORD", adminPassword)

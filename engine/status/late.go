@@ -188,16 +188,13 @@ func (o *Other) About() string {
 	return about
 }
 
-// Words returns the text of an item for people: its instants are in the zone.
-func (l *Late) Words(item *LateItem) string { return l.Zone.words(item.Text) }
-
 // Says returns the text of what is wrong outside of the cases, for people.
 func (l *Late) Says(o *Other) string { return l.Zone.words(reason(o.Text)) }
 
 func (l *Late) row(item *LateItem) []string {
 	about := fmt.Sprintf("case %d: %s", item.Case, machine.OneLine(item.Title))
 	what := machine.OneLine(item.What)
-	text := l.Words(item)
+	text := l.Zone.words(item.Text)
 	if who := list(item.Who); who != "" && what != "" {
 		what += ", waits for " + who
 	} else if who != "" {
