@@ -18,6 +18,10 @@ type BlobWriter interface {
 	// is known already.
 	Note(d Digest) error
 
+	// Within reports whether the author has stored so many bytes at most. In a unit that
+	// writes later it is true, and the unit ends with ErrAgain if it is not.
+	Within(author identity.ID, most int64) (bool, error)
+
 	// Forget deletes the row of a content. It returns errs.InUse if anything
 	// refers to it.
 	Forget(d Digest) error

@@ -209,6 +209,10 @@ func (e *Files) makeRoom(tx store.Tx, author identity.ID) error {
 // MakeRoom drops the author's oldest versions until the quota has room for so many bytes
 // more. Errors: errs.Full if there is none without them either.
 func (e *Files) MakeRoom(tx store.Tx, author identity.ID, more int64) error {
+	within, err := tx.Write().Blobs().Within(author, e.quota.Of(author)-more)
+	if within || err != nil {
+		return err
+	}
 	return e.giveWay(tx, author, func() error { return e.quota.Check(tx.Blobs(), author, more) })
 }
 

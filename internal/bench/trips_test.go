@@ -26,8 +26,9 @@ func TestTripsToPostgreSQL(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	const prepared = 8 // as often as there are readers at least: each prepares what it asks
-	for i := range prepared + 1 {
+	const prepared, measured = 16, 8 // more often than there are readers: each prepares what it asks
+	leastStart, leastAction := 1<<20, 1<<20
+	for i := range prepared + measured {
 		begin := way.Trips()
 		id, err := h.startCase(t.Context(), routeOnce)
 		if err != nil {
@@ -37,10 +38,12 @@ func TestTripsToPostgreSQL(t *testing.T) {
 		if err := h.perform(t.Context(), id, "finish"); err != nil {
 			t.Fatal(err)
 		}
-		// Another session asks now and then whether this is the active node still.
-		if start, action := started-begin, way.Trips()-started; i == prepared && (start > 2 || action > 4) {
-			t.Errorf("a start takes %d trips, an action %d", start, action)
+		if i >= prepared { // another session asks now and then whether this is the active node still
+			leastStart, leastAction = min(leastStart, started-begin), min(leastAction, way.Trips()-started)
 		}
+	}
+	if leastStart != 1 || leastAction > 3 {
+		t.Errorf("a start takes %d trips, an action %d", leastStart, leastAction)
 	}
 }
 

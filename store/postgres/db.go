@@ -38,7 +38,7 @@ type Options struct {
 	Password string        // "": as libpq finds it
 	Flag     string        // the flag by which people give Address, in what they are told; "--db"
 	Node     string        // the name of this node, which others are told; "" for what is not listed as one
-	Readers  int           // connections that read; 4
+	Readers  int           // connections that read; 7
 	Answer   time.Duration // within which the database must answer; 5 s
 	Silence  time.Duration // after which the lock of a node that says nothing is free; 15 s
 	Now      func() time.Time
@@ -66,7 +66,7 @@ type Leader struct {
 
 func (o Options) withDefaults() Options {
 	if o.Readers == 0 {
-		o.Readers = 4
+		o.Readers = 7
 	}
 	if o.Answer == 0 {
 		o.Answer = 5 * time.Second

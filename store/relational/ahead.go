@@ -189,7 +189,7 @@ func (a *ahead) wrote(query string, args []any) {
 		return
 	}
 	switch query {
-	case insertLog, upsertMessage.query, upsertTask, upsertTasks, deleteTasks, deleteAllTasks, upsertRouteTasks, deleteRouteTasks, insertDone.query:
+	case insertLog, upsertMessage.query, upsertTask, upsertTasks, deleteTasks, deleteAllTasks, upsertRouteTasks, deleteRouteTasks, insertDone.query, unlessStoredMore:
 		// None of it is read ahead.
 	case insertOccurrence.query:
 		a.forget(entryPast, args[0])

@@ -2,6 +2,7 @@ package relational_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -276,6 +277,57 @@ func TestReferences(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestWithin: a unit that asks later whether there is room is told so by its end, and what it writes
+// before it asks counts.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	db := storetest.Run(t)
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	insertAttachments(t, db, newAttachment(1, sam, "four"))
+	for _, test := range []struct {
+		author      identity.ID
+		added       byte // the number of an attachment that the unit adds before it asks, 0 for none
+		most        int64
+		within      bool
+		description string
+	}{
+		{sam, 0, 4, true, "as much as there is"},
+		{sam, 0, 3, false, "less than there is"},
+		{ann, 0, 0, true, "nothing, of somebody who has nothing"},
+		{ann, 0, -1, false, "less than nothing, of somebody who has nothing"},
+		{sam, 2, 7, false, "less than there is with what was added"},
+		{sam, 3, 8, true, "as much as there is with what was added"},
+	} {
+		unit := func(later bool) (within bool, err error) {
+			err = db.Update(t.Context(), func(tx store.Tx) error {
+				if later {
+					tx.Write().Later()
+				}
+				if test.added > 0 {
+					a := newAttachment(test.added, test.author, "more")
+					if err := errors.Join(tx.Write().Blobs().Note(a.SHA256), tx.Write().Attachments().Insert(a)); err != nil {
+						return err
+					}
+				}
+				if within, err = tx.Write().Blobs().Within(test.author, test.most); err == nil && !within {
+					return errRefused
+				}
+				return err
+			})
+			return within, err
+		}
+		if within, err := unit(true); !test.within && !errors.Is(err, store.ErrAgain) && !errors.Is(err, errRefused) || test.within && (err != nil || !within) {
+			t.Errorf("%s, later: %v, %v", test.description, within, err)
+		}
+		if test.within && test.added > 0 {
+			continue // it is there now
+		}
+		if within, err := unit(false); within != test.within || !test.within && !errors.Is(err, errRefused) {
+			t.Errorf("%s: %v, %v", test.description, within, err)
+		}
+	}
 }
 
 func TestUnusedBlobs(t *testing.T) {

@@ -13,6 +13,9 @@ const (
 	deleteBlob        = `DELETE FROM blobs WHERE sha256 = ?1 AND refs = 0`
 
 	selectStoredBytes = `SELECT n FROM stored_bytes WHERE author_id = ?1`
+	// unlessStoredMore fails if the author has stored more. Only databases of a Pipeline are asked it.
+	unlessStoredMore = `SELECT 1 / CASE WHEN coalesce((SELECT n FROM stored_bytes WHERE author_id = ?1), 0) <= ?2 THEN 1 ELSE 0 END`
+
 	selectStoredFiles = `SELECT files FROM stored_bytes WHERE author_id = ?1`
 )
 
@@ -44,6 +47,18 @@ func (r blobReader) StoredBytes(author identity.ID) (n int64, err error) {
 func (r blobReader) StoredFiles(author identity.ID) (n int64, err error) {
 	_, err = r.c.Row(selectStoredFiles, int64(author)).Scan(&n)
 	return n, Failure("read how many files are stored", err)
+}
+
+// Within reports whether the author has stored so many bytes at most. What is written later fails
+// if not: so nobody waits for an answer that is nearly always the same.
+func (t blobWriter) Within(author identity.ID, most int64) (bool, error) {
+	const op = "compare how much is stored"
+	if t.c.part.later {
+		_, err := t.c.Exec(unlessStoredMore, int64(author), most)
+		return err == nil, Failure(op, err)
+	}
+	n, err := t.Blobs().StoredBytes(author)
+	return err == nil && n <= most, err
 }
 
 // Note makes a content known to which nothing refers yet, unless it is

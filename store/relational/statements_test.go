@@ -41,7 +41,7 @@ func Statements() map[string]string {
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit": insertAudit, "selectAuditHead": selectAuditHead, "putAuditHead": putAuditHead,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,
-		"deleteBlob": deleteBlob, "selectStoredBytes": selectStoredBytes,
+		"deleteBlob": deleteBlob, "selectStoredBytes": selectStoredBytes, "unlessStoredMore": unlessStoredMore,
 		"selectAttachment": selectAttachment, "selectAttachments": selectAttachments, "allAttachments": allAttachments,
 		"unboundAttachments": unboundAttachments, "attachmentsOfCase": attachmentsOfCase,
 		"attachmentsOfRoute": attachmentsOfRoute, "attachmentsSeenByOne": attachmentsSeenByOne,

@@ -14,6 +14,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"flowdrive/attach"
 	"flowdrive/internal/errs"
@@ -125,13 +128,23 @@ func (c *Config) copyTable(ctx context.Context, t table) error {
 
 // compare compares a table with that of the source, and returns its digest.
 func (c *Config) compare(ctx context.Context, t table, r *Result) (sum [32]byte, err error) {
-	from, n, err := c.From.digest(ctx, t)
-	if err != nil {
-		return sum, fmt.Errorf("read the table %s: %w", t.name, err)
-	}
-	to, copied, err := c.To.digest(ctx, t)
-	if err != nil {
-		return sum, fmt.Errorf("read the copied table %s: %w", t.name, err)
+	var from, to [32]byte
+	var n, copied int64
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		if from, n, err = c.From.digest(ctx, t); err != nil {
+			return fmt.Errorf("read the table %s: %w", t.name, err)
+		}
+		return nil
+	})
+	both.Go(func() (err error) {
+		if to, copied, err = c.To.digest(ctx, t); err != nil {
+			return fmt.Errorf("read the copied table %s: %w", t.name, err)
+		}
+		return nil
+	})
+	if err := both.Wait(); err != nil {
+		return sum, err
 	}
 	if n != copied || from != to {
 		return sum, fmt.Errorf("the table %s has %d rows with the digest %x, and its copy %d with %x: the source was changed since the copy began, or a disk is damaged; remove what was copied, and begin anew", t.name, n, from, copied, to)
@@ -154,23 +167,44 @@ func (c *Config) copyContents(ctx context.Context, r *Result) error {
 		}
 		all += size
 	}
-	for _, sum := range sums {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	var mu sync.Mutex
+	err = atOnce(ctx, sums, func(ctx context.Context, sum [32]byte) error {
 		size, why, err := c.copyContent(ctx, sum)
 		if err != nil {
 			return err
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if why != "" {
 			r.Missing = append(r.Missing, fmt.Sprintf("%x: %s", sum, why))
-			continue
+			return nil
 		}
 		r.Contents++
 		r.Bytes += size
 		c.Progress(What{"contents", true}, r.Bytes, all)
+		return nil
+	})
+	slices.Sort(r.Missing)
+	return err
+}
+
+// contentsAtOnce is how many contents are copied or compared at the same time: each waits for the
+// disk of the target, and several wait together.
+const contentsAtOnce = 4
+
+// atOnce calls f for several contents at a time, until one fails.
+func atOnce(ctx context.Context, sums [][32]byte, f func(context.Context, [32]byte) error) error {
+	group, going := errgroup.WithContext(ctx)
+	group.SetLimit(contentsAtOnce)
+	for _, sum := range sums {
+		group.Go(func() error {
+			if err := going.Err(); err != nil {
+				return err
+			}
+			return f(going, sum)
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // copyContent copies one content unless it is there. It returns what is wrong with the
@@ -210,10 +244,11 @@ func (c *Config) compareContents(ctx context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
+	var mu sync.Mutex
 	var done int64
-	for _, sum := range sums {
+	return atOnce(ctx, sums, func(ctx context.Context, sum [32]byte) error {
 		if slices.ContainsFunc(r.Missing, func(text string) bool { return strings.HasPrefix(text, hex.EncodeToString(sum[:])) }) {
-			continue
+			return nil
 		}
 		n, got, err := sumOf(ctx, c.Target, sum)
 		if err != nil {
@@ -225,10 +260,12 @@ func (c *Config) compareContents(ctx context.Context, r *Result) error {
 			}
 			return fmt.Errorf("the copied content %x has the SHA-256 %x; it was removed, and the same command copies it again", sum, got)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		done += n
 		c.Progress(What{"contents, comparing", true}, done, r.Bytes)
-	}
-	return nil
+		return nil
+	})
 }
 
 func sumOf(ctx context.Context, place attach.Place, sum [32]byte) (n int64, got [32]byte, err error) {
