@@ -18,7 +18,10 @@ var schemaTypeSlips = document.Slips{
 	"int long":         `did you mean "integer"?`,
 	"float double":     `did you mean "number"?`,
 	"bool":             `did you mean "boolean"?`,
-	"date datetime":    `a date is a string: write type: string, format: date`,
+	"date":             `a date is a string: write type: string, format: date`,
+	"datetime":         `a time is a string: write type: string, format: date-time`,
+	"email":            `did you mean "string", with format: email?`,
+	"enum":             `what can be chosen is a string: write type: string, enum: [Sit, Stand]`,
 	"list":             `did you mean "array"?`,
 	"dict map":         `did you mean "object"?`,
 }

@@ -123,6 +123,17 @@ var typeSlips = map[string]document.Slips{
 		"error broken":                          `did you mean "failed"?`,
 		"intermediate middle task open waiting": `did you mean "normal"?`,
 	},
+	"xattr/type": {
+		"text str varchar char":             `did you mean "string"?`,
+		"date day":                          `a date is a string: write type: string, format: date`,
+		"int integer long":                  `did you mean "number"? A form can ask for a whole number, as form: {properties: {days: {type: integer}}}`,
+		"float double decimal":              `did you mean "number"?`,
+		"bool checkbox":                     `did you mean "boolean"?`,
+		"money currency amount":             `did you mean "number"?`,
+		"email mail url uri user":           `did you mean "string"?`,
+		"enum choice select list":           `what can be chosen is a string; where an action asks for it the choices are said, as form: {properties: {supplier: {enum: [Sit, Stand]}}}`,
+		"datetime date-time timestamp time": `did you mean "string"? A date without a time is type: string, format: date`,
+	},
 }
 
 // definition returns which definition of the schema a URL is in: "action", "action/type";
