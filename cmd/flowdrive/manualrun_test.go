@@ -42,7 +42,7 @@ const atDataFolder = `flowdrive() { set -- "${@//\/var\/lib\/flowdrive/$HOME/dat
 var supposed = map[string]shownRun{
 	"docs/commands.md": {before: []string{"flowdrive start bug -t 'The printer is on fire'"}},
 	"docs/crontab.md": {before: []string{
-		`crontab() { printf '%s\n' '30 2 * * 1-5 /usr/local/bin/backup' '@daily /usr/local/bin/tidy'; }; flowdrive route new legacy --from nightly-job; flowdrive route put legacy.yaml`,
+		`crontab() { printf '%s\n' '30 2 * * 1-5 /usr/local/bin/backup' '@daily /usr/local/bin/tidy'; }; flowdrive route new legacy --from nightly-job`,
 	}},
 	"docs/examples/README.md":            {before: []string{"flowdrive route new --from purchase"}},
 	"docs/examples/contract/README.md":   {files: map[string]string{"lease.pdf": "%PDF-1.4\n"}},

@@ -260,6 +260,10 @@ func (s *session) importJobs(ctx context.Context, jobs []job, how importOptions)
 	if err != nil {
 		return err
 	}
+	names, err := s.EntryNames(ctx)
+	if err != nil {
+		return err
+	}
 	there := imported(entries, s.User(), how.route)
 	found := make([]*client.Entry, len(jobs))
 	for _, same := range []func(*client.Entry, *job) bool{isJob, isCommand} { // what is equal is found before what is alike
@@ -274,26 +278,30 @@ func (s *session) importJobs(ctx context.Context, jobs []job, how importOptions)
 	equal := map[string]int{}
 	for i, j := range jobs {
 		first := j.name(how.route, 0)
-		b := became{problem: j.problem}
+		b, entry := became{problem: j.problem}, jobEntry{there: found[i], file: j.name(how.route, equal[first])}
 		if j.problem == "" {
-			if b, err = s.importJob(ctx, j, jobEntry{found[i], j.name(how.route, equal[first])}, how); err != nil {
+			if b, err = s.importJob(ctx, j, entry, how); err != nil {
 				return err
 			}
+			b.name = entry.name(names)
 		}
 		equal[first]++
 		text := b.text
 		if b.problem != "" {
 			leftOut++
 			text = "left out: " + b.problem
+			if entry.there == nil {
+				b.name = "" // there is no such entry
+			}
 		}
 		for _, warning := range b.warnings {
 			if err := s.say("warning: line %d: %s", j.line, output.Clean(warning)); err != nil {
 				return err
 			}
 		}
-		items = append(items, output.Item{Cells: []string{fmt.Sprint(j.line), cut(j.command), text}, Alarm: b.problem != ""})
+		items = append(items, output.Item{Cells: []string{fmt.Sprint(j.line), b.name, cut(j.command), text}, Alarm: b.problem != ""})
 	}
-	if err := s.Table([]string{"line", "command", "became"}, items); err != nil {
+	if err := s.Table([]string{"line", "name", "command", "became"}, items); err != nil {
 		return err
 	}
 	if leftOut > 0 {
@@ -302,14 +310,23 @@ func (s *session) importJobs(ctx context.Context, jobs []job, how importOptions)
 	return nil
 }
 
-// jobEntry is the entry of a job that is there, or nil, and the name that a new one gets.
+// jobEntry is the entry of a job that is there, or nil, and the file that a new one gets.
 type jobEntry struct {
 	there *client.Entry
-	name  string
+	file  string
+}
+
+// name returns what the list of entries calls the entry. names are the given names by id.
+func (e jobEntry) name(names map[string]string) string {
+	if e.there == nil {
+		return strings.TrimSuffix(e.file, ".json")
+	}
+	return cmp.Or(names[e.there.ID()], e.there.ID()[:8])
 }
 
 // became is what became of a job.
 type became struct {
+	name     string // of its entry
 	text     string
 	problem  string // why it is left out, or empty
 	warnings []string
@@ -327,14 +344,14 @@ func (s *session) importJob(ctx context.Context, j job, as jobEntry, how importO
 	case isJob(there, &j):
 		return became{text: "is there"}, nil
 	case !how.update:
-		return became{problem: fmt.Sprintf("is there as %s, with other settings (%s): --update gives it those of the line", there.ID()[:8], there.Description)}, nil
+		return became{problem: fmt.Sprintf("is there with other settings (%s): --update gives it those of the line", there.Description)}, nil
 	default:
-		as.name, o.New, done = there.ID()+".json", false, "updated"
+		as.file, o.New, done = there.ID()+".json", false, "updated"
 		if document, err = updated(there, &j); err != nil {
 			return became{}, err
 		}
 	}
-	entry, err := s.PutEntry(ctx, as.name, document, o)
+	entry, err := s.PutEntry(ctx, as.file, document, o)
 	err = ofFlags(err, nil)
 	if client.IsSlug(err, "precondition") {
 		return became{text: "is there"}, nil
