@@ -167,31 +167,19 @@ func restoreCommand() *cobra.Command {
 	return cmd
 }
 
-// makeSandbox makes a sandbox of a data folder that was just restored. If that fails, the
-// folder must not be taken for a sandbox: without --sandbox a server would send what is due.
-func makeSandbox(cmd *cobra.Command, data string) (err error) {
-	fault := func(err error) error {
-		return fmt.Errorf("%s was restored, but is not a sandbox: do not start a server with it; remove it, and restore again: %w", data, err)
-	}
-	unlock, err := lockExisting(data)
+// makeSandbox makes a sandbox of a database that was just restored, before a server could open it
+// as a real one and send what is due.
+func makeSandbox(ctx context.Context, database string) error {
+	db, err := sqlite.Open(ctx, database, sqlite.Options{})
 	if err != nil {
-		return fault(err)
+		return err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	db, err := sqlite.Open(cmd.Context(), filepath.Join(data, databaseName), sqlite.Options{})
-	if err != nil {
-		return fault(err)
-	}
-	writing, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	written := make(chan error, 1)
 	go func() { written <- db.Run(writing) }()
-	err = engine.MakeSandbox(cmd.Context(), db)
+	err = engine.MakeSandbox(ctx, db)
 	stop()
-	if err := errors.Join(err, <-written, db.Close()); err != nil {
-		return fault(err)
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "It is a sandbox: flowdrive serve --sandbox now --data %s\n", data)
-	return err
+	return errors.Join(err, <-written, db.Close())
 }
 
 func runRestore(cmd *cobra.Command, src, data, contents string, sandbox bool) error {
@@ -203,15 +191,19 @@ func runRestore(cmd *cobra.Command, src, data, contents string, sandbox bool) er
 		return err
 	}
 	shown := newProgress(cmd.ErrOrStderr(), "restoring")
-	m, err := backup.Restore(cmd.Context(), src, data, into, shown.show)
+	how := backup.Restoration{Into: into, Progress: shown.show}
+	if sandbox {
+		how.Prepare = makeSandbox
+	}
+	m, err := backup.Restore(cmd.Context(), src, data, how)
 	shown.end()
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s in %s (users: %d, routes: %d, schedule entries: %d, cases: %d, documents: %d).\n",
 		data, m.Instant.Format(time.RFC3339), plaintext.Size(m.Bytes), english.Plural(len(m.Files), "file", ""), m.Counts.Users, m.Counts.Routes, m.Counts.Entries, m.Counts.Cases, m.Counts.Documents)
-	if sandbox {
-		err = errors.Join(err, makeSandbox(cmd, data))
+	if sandbox && err == nil {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "It is a sandbox: flowdrive serve --sandbox now --data %s\n", data)
 	}
 	return errors.Join(err, missingContents(m))
 }

@@ -146,8 +146,54 @@ func tree(t *testing.T, folder string) map[string]string {
 
 func restore(t *testing.T, src, data string) error {
 	t.Helper()
-	_, err := Restore(t.Context(), src, data, nil, func(Progress) {})
+	_, err := Restore(t.Context(), src, data, Restoration{Progress: func(Progress) {}})
 	return err
+}
+
+// TestPrepareRestored: what is restored is changed before there is a database that a server opens,
+// and nothing is restored if that fails.
+func TestPrepareRestored(t *testing.T) {
+	t.Parallel()
+	i := newInstallation(t)
+	r := mustMake(t, i.config(filepath.Join(t.TempDir(), "backups")))
+	broken := errors.New("it cannot be changed")
+	for _, failure := range []error{nil, broken} {
+		data := t.TempDir()
+		how := Restoration{Progress: func(Progress) {}, Prepare: func(ctx context.Context, path string) error {
+			if _, err := os.Stat(filepath.Join(data, databaseName)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a server finds a database: %v", err)
+			}
+			db, err := sqlite.Open(ctx, path, sqlite.Options{})
+			if err != nil {
+				return err
+			}
+			writing, stop := context.WithCancel(ctx)
+			ended := make(chan error, 1)
+			go func() { ended <- db.Run(writing) }()
+			err = db.Update(ctx, func(tx store.Tx) error { return tx.Write().Settings().Put("prepared", "yes") })
+			stop()
+			return errors.Join(err, <-ended, db.Close(), failure)
+		}}
+		if _, err := Restore(t.Context(), r.Path, data, how); !errors.Is(err, failure) {
+			t.Errorf("got %v, want %v", err, failure)
+		}
+		if left, err := os.ReadDir(data); failure != nil && (err != nil || len(left) > 0) {
+			t.Errorf("there is %v, %v", left, err)
+		}
+		if failure != nil {
+			continue
+		}
+		again := openInstallation(t, data)
+		if err := again.db.View(t.Context(), func(r store.Reader) error {
+			prepared, err := r.Settings().Get("prepared")
+			if prepared != "yes" {
+				t.Errorf("it says %q", prepared)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestBackupAndRestore: what is backed up while the database is open is restored byte

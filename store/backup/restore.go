@@ -23,12 +23,24 @@ const restoringName = databaseName + ".restoring"
 // dataLockName is the file by which a server locks its data folder.
 const dataLockName = "lock"
 
+// Restoration says how a backup is restored.
+type Restoration struct {
+	// Into is called with the path of the folder of contents, which does not exist yet, and the
+	// contents are stored in what it returns. What that has got stays there if something fails. nil: the
+	// contents are files of the data folder.
+	Into func(folder string) (contents.Files, error)
+
+	// Prepare changes the database that was restored, before a server takes the folder for a
+	// good one; nil: nothing is changed.
+	Prepare func(ctx context.Context, database string) error
+
+	Progress func(Progress)
+}
+
 // Restore makes the data folder of a backup: the folder must not exist or be
 // empty. Each file is compared with the manifest while it is copied. Errors say
-// what is wrong in words for people; what was made by then is removed. If into is not
-// nil it is called with the path of the folder of contents, which does not exist yet, and the
-// contents are stored in what it returns; what that has got stays there if something fails.
-func Restore(ctx context.Context, src, data string, into func(folder string) (contents.Files, error), progress func(Progress)) (_ *Manifest, err error) {
+// what is wrong in words for people; what was made by then is removed.
+func Restore(ctx context.Context, src, data string, how Restoration) (_ *Manifest, err error) {
 	newest, err := sqlite.NewestSchema()
 	if err != nil {
 		return nil, err
@@ -52,8 +64,8 @@ func Restore(ctx context.Context, src, data string, into func(folder string) (co
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	r := &restorer{src: src, data: data, manifest: m, progress: progress, folders: map[string]bool{}}
-	if err := r.restore(ctx, into); err != nil {
+	r := &restorer{src: src, data: data, manifest: m, progress: how.Progress, folders: map[string]bool{}}
+	if err := r.restore(ctx, how); err != nil {
 		return nil, errors.Join(r.explain(err), r.undo(made))
 	}
 	return m, nil
@@ -126,9 +138,9 @@ type restorer struct {
 
 // restore restores the contents, and then the database: a folder without it is not
 // taken for a good one.
-func (r *restorer) restore(ctx context.Context, into func(folder string) (contents.Files, error)) (err error) {
-	if into != nil {
-		if r.into, err = into(filepath.Join(r.data, contentsName)); err != nil {
+func (r *restorer) restore(ctx context.Context, how Restoration) (err error) {
+	if how.Into != nil {
+		if r.into, err = how.Into(filepath.Join(r.data, contentsName)); err != nil {
 			return err
 		}
 	}
@@ -153,6 +165,11 @@ func (r *restorer) restore(ctx context.Context, into func(folder string) (conten
 	restoring := filepath.Join(r.data, restoringName)
 	if err := r.copy(ctx, database, restoring); err != nil {
 		return err
+	}
+	if how.Prepare != nil {
+		if err := how.Prepare(ctx, restoring); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(syncFolder(filepath.Join(r.data, contentsName)), syncFolder(r.data)); err != nil {
 		return err
@@ -239,7 +256,7 @@ func (r *restorer) undo(made bool) error {
 		return os.RemoveAll(r.data)
 	}
 	var all []error
-	for _, name := range []string{contentsName, restoringName, databaseName, dataLockName} {
+	for _, name := range []string{contentsName, restoringName, restoringName + "-wal", restoringName + "-shm", databaseName, dataLockName} {
 		all = append(all, os.RemoveAll(filepath.Join(r.data, name)))
 	}
 	return errors.Join(all...)
