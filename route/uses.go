@@ -113,6 +113,23 @@ func (w *warner) uses(all []use) {
 		one.at.Faults = w.root.Faults
 		u.judge(one)
 	}
+	u.actors()
+}
+
+// actors warns of conditions that look at who acts: the engine asks them of all users at
+// once, before any of them does.
+func (u *useWarner) actors() {
+	for i := range u.route.Actions {
+		action := u.action(i)
+		for _, at := range []document.Value{action.Get("enableIf"), action.Get("guard"), action.Get("child").Get("complete")} {
+			if source, ok := str(at); !ok || !strings.Contains(source, "actor") {
+				continue
+			}
+			for _, use := range u.inspect(at, expr.Truth).Actors {
+				u.warn(at, "%sactor is always empty here: the engine asks this before anybody acts. Who may perform an action is said by its role and by allowed; that it is another user than before, by distinct", place(use))
+			}
+		}
+	}
 }
 
 func (u *useWarner) inspect(at document.Value, want expr.Want) expr.Uses {

@@ -66,7 +66,7 @@ func TestXattrWarnings(t *testing.T) {
 		{"'priority' in xattr ? xattr.priority > 5 : false", nil},
 		{"xattr.Amount > 5", []string{guard + `1:1: no XATTR "Amount" is declared in xattrs or set by a step or form ` + known + `; did you mean "amount"?`}},
 		{"xattr.amount > '5000'", []string{guard + `1:14: does not fit the declared type of xattr.amount: > does not take values of these types: (number, string)`}},
-		{"xattr[actor] == 1", nil},
+		{"xattr[case.title] == 1", nil},
 		{"message['Answr'].ok", []string{guard + `1:1: no step writes a message "Answr"; did you mean "Answer"?`}},
 		{"message['Reply'].ok && message['Answer'].ok && message['FromElsewhere'].ok", nil},
 	}
@@ -160,5 +160,24 @@ func TestFromInActions(t *testing.T) {
 	_, _, err := route.Parse("", readYAML(t, strings.Replace(base, "in: [open]", "from: [open]", 1)))
 	if err == nil || !strings.Contains(err.Error(), "is not a known field; the states in which an action can be performed are its in") {
 		t.Error(err)
+	}
+}
+
+// TestActorInConditions: who acts is not known where the engine asks a condition of all users.
+func TestActorInConditions(t *testing.T) {
+	t.Parallel()
+	const says = "actor is always empty here: the engine asks this before anybody acts. Who may perform an action is said by its role and by allowed; that it is another user than before, by distinct"
+	got := warningsOf(t, `name: test
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  one: {in: [open], allowed: [everyone], guard: 'case.id > 1 && actor == case.starter', to: done}
+  two: {in: [open], allowed: [everyone], enableIf: 'actor != case.starter', to: done}
+  three: {in: [open], allowed: [everyone], decide: 'actor == case.starter ? "done" : "no"', outputs: {done: done, no: null}}
+  four: {in: [open], allowed: [everyone], onFire: [{if: actor == case.starter, warn: own}]}
+`)
+	want := []string{"/actions/one/guard: 1:16: " + says, "/actions/two/enableIf: 1:1: " + says}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
+	"flowdrive/route/expr"
 )
 
 // refusals makes the errors that say what cannot be done, and what can be done
@@ -18,7 +20,8 @@ type refusals struct{ *caseDecision }
 func (d *caseDecision) refusals() refusals { return refusals{d} }
 
 // notEnabled returns the refusal of an action that is not enabled. It says what is
-// enabled, and who has performed or accepted something instead.
+// enabled, whose condition does not hold, and who has performed or accepted something
+// instead.
 func (d refusals) notEnabled(action string) *errs.Error {
 	enabled := enabledFor(d.c, d.route, people)
 	var detail strings.Builder
@@ -31,6 +34,9 @@ func (d refusals) notEnabled(action string) *errs.Error {
 		detail.WriteString("nothing is.")
 	} else {
 		detail.WriteString("enabled: " + strings.Join(enabled, ", ") + ".")
+	}
+	if why := falseCondition(d.c, d.route, action); why != "" {
+		detail.WriteString(" " + why)
 	}
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabled}
@@ -48,6 +54,53 @@ func (d refusals) notEnabled(action string) *errs.Error {
 	}
 	e.Detail = detail.String()
 	return e
+}
+
+// falseCondition says in a sentence which condition keeps an action from being offered,
+// or the first such action of a type: the guard of one that waits, or the enableIf of one
+// that was refused. It returns "" if none does.
+func falseCondition(c *Case, r *route.Route, name string) string {
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if a.Name != name && (a.Type != name || r.Action(name) != unknown) || a.Trigger != route.TriggerUser {
+			continue
+		}
+		if e := c.enablement(a.Name); e != nil {
+			if e.State == Waiting && a.Guard != nil {
+				return conditionText(c, a.Name, keyGuard, a.Guard, c.unevaluated(keyGuard, e))
+			}
+			continue
+		}
+		if slices.Contains(Refused(c, r), a) {
+			return conditionText(c, a.Name, keyEnableIf, a.EnableIf, c.unevaluated(keyEnableIf, &Enabled{Action: a.Name}))
+		}
+	}
+	return ""
+}
+
+// conditionText says that a condition does not hold, and the XATTRs that it reads. fault
+// is why it could not be evaluated, "" if it could.
+func conditionText(c *Case, action, key string, p *expr.Program, fault string) string {
+	const mostSource, mostValues = 200, 5
+	source := errs.Clip(strings.Join(strings.Fields(p.Source()), " "), mostSource)
+	if fault != "" {
+		return fmt.Sprintf("The condition of %q (%s: %s) could not be evaluated: %s.", action, key, source, fault)
+	}
+	text := fmt.Sprintf("The condition of %q does not hold (%s: %s", action, key, source)
+	for i, name := range p.Xattrs() {
+		if i == mostValues {
+			break
+		}
+		switch v, has := c.Xattrs.Get(name); {
+		case !has:
+			text += "; there is no xattr." + name
+		case v.Kind == document.String:
+			text += fmt.Sprintf("; xattr.%s is %q", name, clip(v.Text))
+		default:
+			text += fmt.Sprintf("; xattr.%s is %s", name, clip(v.Text))
+		}
+	}
+	return text + ")."
 }
 
 // onBehalf says for whom an action was performed, if not for the user who did it.
@@ -137,6 +190,9 @@ func Over(c *Case, r *route.Route, action string) string {
 		fmt.Fprintf(&text, "%q is done: it was performed by itself at %s. ", action, own.At.Format(time.RFC3339))
 	default:
 		fmt.Fprintf(&text, "%q cannot be done now. ", action)
+		if why := falseCondition(c, r, action); why != "" {
+			text.WriteString(why + " ")
+		}
 	}
 	if by, instead := d.acceptedInstead(action); by != "" {
 		fmt.Fprintf(&text, "%s has accepted %q instead. ", by, instead)

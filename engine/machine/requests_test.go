@@ -47,6 +47,43 @@ func toB() []step {
 
 // TestRequestEnablements plays the rows on requests that look at more than the
 // state.
+// TestFalseCondition: who performs an action whose condition does not hold is told which one,
+// what it reads, and why if it could not be evaluated.
+func TestFalseCondition(t *testing.T) {
+	t.Parallel()
+	p := started(t, parsed(t, `states: {a: {type: start}, b: {type: complete}}
+xattrs: {amount: {type: number, default: 250}, kind: {default: car}}
+actions:
+  begin: {trigger: init}
+  small: {in: [a], allowed: everyone, type: approve, guard: 'xattr.amount <= 100 && xattr.kind == "bike" && !has(xattr.note)', to: b}
+  odd: {in: [a], allowed: everyone, guard: 'xattr.none > 1', to: b}
+  never: {in: [a], allowed: everyone, enableIf: 'xattr.amount == 1', to: b}
+  long: {in: [a], allowed: everyone, guard: 'case.title == "`+strings.Repeat("x", 500)+`"', to: b}
+  elsewhere: {in: [b], allowed: everyone, guard: 'xattr.amount < 0', to: b}
+  refuse: {in: [a], allowed: everyone, to: b}
+`))
+	const small = `The condition of "small" does not hold (guard: xattr.amount <= 100 && xattr.kind == "bike" && !has(xattr.note); xattr.amount is 250; xattr.kind is "car"; there is no xattr.note).`
+	for action, want := range map[string]string{
+		"small":     `"small" is not enabled in "a"; enabled: refuse. ` + small,
+		"approve":   `"approve" is not enabled in "a"; enabled: refuse. ` + small,
+		"odd":       `"odd" is not enabled in "a"; enabled: refuse. The condition of "odd" (guard: xattr.none > 1) could not be evaluated: no such key: none.`,
+		"never":     `"never" is not enabled in "a"; enabled: refuse. The condition of "never" does not hold (enableIf: xattr.amount == 1; xattr.amount is 250).`,
+		"elsewhere": `"elsewhere" is not enabled in "a"; enabled: refuse.`,
+	} {
+		e := asError(t, p.event(Perform{Action: action, Actor: actorNamed("ann")}))
+		if e.Kind != errs.ActionNotEnabled || e.Detail != want {
+			t.Errorf("%s: %v\nwant %s", action, e, want)
+		}
+	}
+	e := asError(t, p.event(Perform{Action: "long", Actor: actorNamed("ann")}))
+	if !strings.HasSuffix(e.Detail, "xxx…).") || len(e.Detail) > 350 {
+		t.Errorf("long: %s", e.Detail)
+	}
+	if got := Over(p.c, p.r, "small"); !strings.Contains(got, `"small" cannot be done now. `+small) {
+		t.Errorf("over: %s", got)
+	}
+}
+
 func TestRequestEnablements(t *testing.T) {
 	t.Parallel()
 	rows := func(p *play) map[string]int64 {

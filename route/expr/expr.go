@@ -68,6 +68,7 @@ type Program struct {
 	literals []string
 	tally    bool
 	patterns int
+	xattrs   []string
 	checked  *cel.Ast // if it uses children, whose number decides its limit
 }
 
@@ -77,6 +78,10 @@ func (p *Program) Source() string { return p.source }
 // Literals returns the texts that are written out as results of the expression:
 // the expression itself if it is a text, and the branches of its conditions.
 func (p *Program) Literals() []string { return p.literals }
+
+// Xattrs returns the keys of XATTRs that the expression writes out, each once, in the
+// order of the text.
+func (p *Program) Xattrs() []string { return p.xattrs }
 
 // UsesTally reports whether the expression asks for the tally of children.
 func (p *Program) UsesTally() bool { return p.tally }
@@ -156,7 +161,7 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 	if err != nil {
 		return nil, []Fault{{1, 1, err.Error()}}
 	}
-	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), tally: u.tally, patterns: u.patterns}
+	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), tally: u.tally, patterns: u.patterns, xattrs: u.xattrs}
 	if u.children {
 		p.checked = checked
 	}
@@ -244,6 +249,7 @@ type usage struct {
 	faults          []Fault
 	tally, children bool
 	patterns        int // instructions of those that are written out
+	xattrs          []string
 }
 
 func (u *usage) visit(e ast.Expr) {
@@ -259,6 +265,13 @@ func (u *usage) visit(e ast.Expr) {
 	}
 	parent, has := nav.Parent()
 	switch e.AsIdent() {
+	case "xattr":
+		if !has {
+			return
+		}
+		if key, literal := keyOf(parent, e); literal && !slices.Contains(u.xattrs, key) {
+			u.xattrs = append(u.xattrs, key)
+		}
 	case "message":
 		if !has || !isKeyed(parent, e) {
 			u.fault(e, `can only be looked up by a label, as in message["answer"]`)

@@ -33,6 +33,7 @@ type Uses struct {
 	Xattrs   []Use // keys
 	Messages []Use // labels
 	Statuses []Use // of children that the tally counts
+	Actors   []Use // of the variable actor
 	// Misfits are uses of declared XATTRs for which their types are not fit.
 	Misfits []Fault
 	// Yields is the kind of what the expression yields, Null if only an evaluation
@@ -96,6 +97,10 @@ func (v *useVisitor) visit(e ast.Expr) {
 	switch e.AsIdent() {
 	case "case", "xattr", "links", "input", "message", "actor", "now", "timers", "tasks", "error":
 		v.uses.OfCase = true
+	}
+	if e.AsIdent() == "actor" {
+		line, column := place(v.tree, e)
+		v.uses.Actors = append(v.uses.Actors, Use{Name: "actor", Line: line, Column: column})
 	}
 	parent, has := nav.Parent()
 	if !has {
