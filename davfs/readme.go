@@ -90,6 +90,14 @@ Try it (replace the user and the number of the case)
   curl -u you -T - http://127.0.0.1:8080/dav/Workflow/Cases/new.json <<'EOF'
   {"route": "bug", "title": "The printer is on fire"}
   EOF
+  # with what the route asks for
+  curl -u you -T - http://127.0.0.1:8080/dav/Workflow/Cases/new.json <<'EOF'
+  {"route": "expense", "title": "Train to Bern", "xattrDict": {"amount": 48}}
+  EOF
+  # the same by dropping a file, which becomes the input
+  curl -u you -T receipt.pdf \
+    'http://127.0.0.1:8080/dav/Workflow/Routes/expense/receipt.pdf?amount=48'
+
   curl -u you -X PUT -d '{"comment": "It was the toaster."}' \
     http://127.0.0.1:8080/dav/Workflow/Cases/17/Actions/resolve.json
 

@@ -32,6 +32,7 @@ type otherRow struct {
 type lateGroup struct {
 	ID, Title, Do string
 	Count         string
+	States        bool // the rows say more of their state than the title does
 	Rows          []lateRow
 }
 
@@ -68,7 +69,7 @@ func drawLate(x *visit) error {
 		{status.LateOverdue, "Overdue", "Who has the task can do it or hand it on. Who administers the route can set another date.", mark{"bad", "late", "Overdue"}},
 		{status.LateWarning, "Warnings", "The case says what is warned of.", mark{"warn", "warn", "Warning"}},
 	} {
-		g := lateGroup{ID: string(kind.kind), Title: kind.title, Do: kind.do}
+		g := lateGroup{ID: string(kind.kind), Title: kind.title, Do: kind.do, States: kind.kind == status.LateOverdue}
 		for i := range late.Items {
 			item := &late.Items[i]
 			if item.Kind != kind.kind {

@@ -208,6 +208,7 @@ func (f *refusal) place() {
 		p := strings.TrimPrefix(f.Faults[i].Pointer, "/")
 		if key, isXattr := strings.CutPrefix(p, "xattrDict/"); isXattr {
 			p = "x." + key
+			f.Faults[i].Detail = ofTyped(f.Faults[i].Detail)
 		} else if role, isRole := strings.CutPrefix(p, "roles/"); isRole {
 			p = rolePrefix + role
 		}
@@ -236,10 +237,14 @@ func (f *refusal) within(fields []*field) *refusal {
 			out.Faults[i].Field = ""
 			continue
 		}
-		out.Faults[i].Label = fields[at].Label
+		out.Faults[i].Label, out.Faults[i].Detail = fields[at].Label, ofTyped(out.Faults[i].Detail)
 	}
 	return &out
 }
+
+// ofTyped returns a fault without the type of the value: what is typed into a field is always a
+// text, and programs alone can send a number.
+func ofTyped(detail string) string { return strings.Replace(detail, ", not a string", "", 1) }
 
 // unescapePointer reads a token of a JSON pointer (RFC 6901, section 4).
 func unescapePointer(token string) string {

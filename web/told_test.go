@@ -42,6 +42,10 @@ func TestRefusalOnPage(t *testing.T) {
 			t.Errorf("%v: told %d times", test.fields, strings.Count(got.body, `id="refused"`))
 		}
 	}
+	typed := g.browse(t, "admin").post(t, "/cases/"+id, "do", "fields", "x.amount", "much")
+	if told := textOf(typed.body, "refused"); typed.status != 422 || !strings.Contains(told, "must be a number") || strings.Contains(told, "not a string") {
+		t.Errorf("a word for a number: %d %q", typed.status, told)
+	}
 	got := ann.post(t, "/cases/"+id, "do", "priority", "priority", "300")
 	if kept := textOf(got.body, "kept"); !strings.Contains(kept, "300") {
 		t.Errorf("what was typed: %q", kept)

@@ -134,8 +134,29 @@ func (d refusals) noMove(target int, ways [][]string, deciding []string) error {
 		e.Detail += " You cannot move it anywhere."
 	}
 	if len(deciding) > 0 {
-		e.Detail += " Where it goes by " + strings.Join(deciding, ", ") + " is decided when that is performed: do that below Actions/ of the case."
+		e.Detail += " " + d.decides(target, deciding)
 		e.Extra["deciding"] = deciding
 	}
 	return e
+}
+
+// decides says how a case gets to a state by actions of which only a decision tells where they
+// lead: by which of them, and how they are performed.
+func (d refusals) decides(target int, deciding []string) string {
+	var there []string
+	for _, name := range deciding {
+		outputs := d.route.Actions[d.route.Action(name)].Outputs
+		if slices.ContainsFunc(outputs, func(o route.Output) bool { return o.To == target }) {
+			there = append(there, name)
+		}
+	}
+	switch len(there) {
+	case 0:
+		return "Where it goes by " + strings.Join(deciding, ", ") + " is decided when that is performed: do that below Actions/ of the case."
+	case 1:
+		return fmt.Sprintf("It can get there by %q, which decides where the case goes: perform that on the page of the case, or by saving {} as Actions/%s.json in its folder.",
+			there[0], there[0])
+	}
+	return fmt.Sprintf("It can get there by %s, which decide where the case goes: perform one of them on the page of the case, or by saving {} as Actions/<action>.json in its folder.",
+		strings.Join(there, ", "))
 }

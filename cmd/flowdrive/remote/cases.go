@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"flowdrive/client"
 	"flowdrive/cmd/flowdrive/output"
+	"flowdrive/engine/machine"
 )
 
 // startOptions are the flags of start.
@@ -293,10 +295,18 @@ func (e *Env) log() *cobra.Command {
 	})
 }
 
+// logTime is the form of all times of a log.
+const logTime = "2006-01-02 15:04:05 MST"
+
+// withInstants returns a text of a log with its instants in the zone and the form of its lines.
+func withInstants(text string, zone *time.Location) string {
+	return machine.WithInstants(text, func(t time.Time) string { return t.In(zone).Format(logTime) })
+}
+
 func (s *session) logLines(ctx context.Context, entries []client.LogEntry) error {
 	zone := s.userZone(ctx)
 	for _, l := range entries {
-		text := output.Clean(l.Text)
+		text := output.Clean(withInstants(l.Text, zone))
 		if l.Resolution != "" {
 			text += " [" + output.Clean(l.Resolution) + "]"
 		}
@@ -310,7 +320,7 @@ func (s *session) logLines(ctx context.Context, entries []client.LogEntry) error
 		if l.Comment != "" && !strings.Contains(l.Text, l.Comment) {
 			text += " – " + output.Clean(l.Comment)
 		}
-		if err := s.Line("%s  %s", l.Time.In(zone).Format("2006-01-02 15:04:05 MST"), text); err != nil {
+		if err := s.Line("%s  %s", l.Time.In(zone).Format(logTime), text); err != nil {
 			return err
 		}
 	}
