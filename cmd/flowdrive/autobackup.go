@@ -82,6 +82,7 @@ type backups struct {
 
 	last    atomic.Int64 // when the last good one was, in seconds since 1970, 0: there is none
 	failed  atomic.Bool  // the last try
+	looking atomic.Bool  // the folder is being looked at for an answer
 	since   time.Time    // of what is not in a backup: the last good one, or the start
 	overdue atomic.Bool  // it was said that the last good one is too old
 	reason  string       // why the last try has failed, "" if it has not
@@ -247,9 +248,21 @@ func (b *backups) remember(at time.Time) error {
 	return os.Rename(path+".new", path)
 }
 
-// noteLate says once if the last good backup is two periods old.
+// noteLate says once if the last good backup is two periods old, also if it was made by
+// hand. A folder that cannot be read has none.
 func (b *backups) noteLate(now time.Time) {
-	if b.overdue.Load() || !b.at.Next(b.at.Next(b.since)).Before(now) {
+	if !b.at.Next(b.at.Next(b.since)).Before(now) {
+		return
+	}
+	if last, err := backup.Latest(b.config); err == nil && last.After(b.since) && !b.at.Next(b.at.Next(last)).Before(now) {
+		b.since = last // made by hand
+		b.last.Store(last.Unix())
+		if b.overdue.Swap(false) {
+			b.note(engine.ServerBackup, "")
+		}
+		return
+	}
+	if b.overdue.Load() {
 		return
 	}
 	b.overdue.Store(true)

@@ -152,3 +152,44 @@ func TestBackupsWhoseDiskIsNotMounted(t *testing.T) {
 	again.make(t.Context())
 	wants("one was made by hand", "")
 }
+
+// TestBackupByHand: a backup that somebody made by hand is known when the server is asked, and
+// keeps its backups from being too old.
+func TestBackupByHand(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	startProgram(t, data)
+	at, err := cron.ParseStandard("0 * * * *")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)
+	now := start
+	var noted []string
+	b := &backups{
+		config: backup.Config{Data: data, To: filepath.Join(t.TempDir(), "backups"), Host: "here", Keep: backup.Keep{Days: 1}, Now: func() time.Time { return now }},
+		at:     at, log: zerolog.Nop(), now: func() time.Time { return now }, since: start,
+		note: func(_ engine.ServerPart, text string) { noted = append(noted, text) },
+	}
+	if got := b.says(); got != "none yet" {
+		t.Errorf("before the first one it says %q", got)
+	}
+	if _, err := backup.Make(t.Context(), b.config); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.says(); got != "" {
+		t.Errorf("after one by hand it says %q", got)
+	}
+	b.noteLate(start.Add(3 * time.Hour))
+	if got := b.says(); got != "the last good one is more than two periods old" || len(noted) != 1 {
+		t.Errorf("three hours later it says %q, and notes %q", got, noted)
+	}
+	now = start.Add(4 * time.Hour)
+	if _, err := backup.Make(t.Context(), b.config); err != nil {
+		t.Fatal(err)
+	}
+	b.noteLate(now.Add(time.Minute))
+	if got := b.says(); got != "" || len(noted) != 2 || noted[1] != "" {
+		t.Errorf("after another one by hand it says %q, and notes %q", got, noted)
+	}
+}

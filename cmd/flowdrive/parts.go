@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/server"
+	"flowdrive/store/backup"
 )
 
 // From so long on a part of the server is not well.
@@ -63,7 +64,41 @@ func (b *backups) says() string {
 	case b.overdue.Load():
 		return "the last good one is more than two periods old"
 	case b.last.Load() == 0:
-		return "none yet"
+		return b.lookForFirst()
 	}
 	return ""
+}
+
+// mostLook is how long an answer waits for the folder of the backups.
+const mostLook = time.Second
+
+// lookForFirst looks whether somebody has made a backup by hand, and says what is wrong if
+// there is none. One look is under way at a time, and an answer does not wait long for it: a
+// folder on a network may not answer.
+func (b *backups) lookForFirst() string {
+	const none = "none yet"
+	if !b.looking.CompareAndSwap(false, true) {
+		return none
+	}
+	found := make(chan string, 1)
+	go func() {
+		defer b.looking.Store(false)
+		switch last, err := backup.Latest(b.config); {
+		case err != nil:
+			found <- none + ": its folder cannot be read"
+		case last.IsZero():
+			found <- none
+		default:
+			b.last.CompareAndSwap(0, last.Unix())
+			found <- ""
+		}
+	}()
+	timer := time.NewTimer(mostLook)
+	defer timer.Stop()
+	select {
+	case says := <-found:
+		return says
+	case <-timer.C:
+		return none
+	}
 }
