@@ -53,7 +53,17 @@ func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, actio
 	if over := machine.Over(h.core, h.route.Compiled, action); over != "" {
 		return nil, errs.New(errs.NotFound, "%s", over)
 	}
-	return nil, change.Absent("enabled action")
+	return nil, absentAction(h, action, "enabled action")
+}
+
+// absentAction returns the refusal of an action that is not there. If the name may be
+// mistyped it says for which one of the route.
+func absentAction(h *loadedCase, action, what string) error {
+	used := h.route.Compiled
+	if hint := document.Hint(action, used.ActionNames()); hint != "" && !used.Knows(action) {
+		return errs.New(errs.NotFound, "The route %q has no action %q%s", h.core.RouteName, action, hint)
+	}
+	return change.Absent(what)
 }
 
 func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (*loadedCase, error) {
@@ -168,7 +178,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 	draft := h.core.IsDraft() && action == machine.DraftAction
 	failed := h.core.Undone(action) != nil
 	if !draft && !h.route.Compiled.Knows(action) && !failed {
-		return nil, change.Absent("action")
+		return nil, absentAction(h, action, "action")
 	}
 	var version Version
 	if req.If != nil { // else nothing depends on it

@@ -360,6 +360,15 @@ func (r *Route) Knows(name string) bool {
 	return false
 }
 
+// ActionNames returns the names of the actions, in order of definition.
+func (r *Route) ActionNames() []string {
+	names := make([]string, len(r.Actions))
+	for i := range r.Actions {
+		names[i] = r.Actions[i].Name
+	}
+	return names
+}
+
 // Output returns the state that an output of the action's decision leads to. ok
 // is false if the action has no such output.
 func (a *Action) Output(name string) (to int, ok bool) {

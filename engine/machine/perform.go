@@ -248,11 +248,7 @@ func Barred(c *Case, r *route.Route, action, user string) string {
 }
 
 func (d refusals) noAction(name string) error {
-	known := make([]string, 0, len(d.route.Actions))
-	for i := range d.route.Actions {
-		known = append(known, d.route.Actions[i].Name)
-	}
-	return errs.New(errs.NotFound, "The route %q has no action %q%s", d.route.Name, name, document.Hint(name, known))
+	return errs.New(errs.NotFound, "The route %q has no action %q%s", d.route.Name, name, document.Hint(name, d.route.ActionNames()))
 }
 
 // offered returns the place of the action's enablement if people may perform it
