@@ -46,7 +46,7 @@ actions:
 		{"/cases/" + id, "must be true or false", []string{"do", "perform", "action", "end", "x.no", "maybe"}},
 		{"/cases/" + id, `&#34;to&#34;`, []string{"do", "accept", "action", "end", "to", "bob"}},
 		{"/routes/ask/start", "Zzz is not a known field", []string{"do", "start", "roles.zzz", "bob"}},
-		{"/routes/ask/start", "not a string", []string{"do", "start", "x.yes", "maybe"}},
+		{"/routes/ask/start", "must be true or false", []string{"do", "start", "x.yes", "maybe"}},
 		{"/account", `&#34;notify&#34; is true or left out`, []string{"do", "mail", "notify", "maybe"}},
 		{"/account", `&#34;zzz&#34;`, []string{"do", "end-others", "zzz", "1"}},
 		{"/schedule/new", `&#34;hourz&#34;`, []string{"do", "store", "type", "cron", "route", "ask", "hourz", "5"}},

@@ -45,6 +45,7 @@ func TestStoriesTakeTurns(t *testing.T) {
 // server, and is refused if its route needs more.
 func TestStoryIsAlone(t *testing.T) {
 	t.Parallel()
+	skipShort(t) // a story is played in a process
 	withServer(t, func(s *inProcess) {
 		s.must("PUT", "/dav/Workflow/Routes/mine.yaml", `
 access: {start: [everyone]}

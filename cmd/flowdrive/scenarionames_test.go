@@ -11,6 +11,7 @@ import (
 // listed once however its ending is spelled (docs/contract/routes.md#9-scenarios).
 func TestScenarioNames(t *testing.T) {
 	t.Parallel()
+	skipShort(t) // a story is played in a process
 	const (
 		folder = "/dav/Workflow/Routes/"
 		mount  = "davfs2/1.6.1 neon/0.32.5"

@@ -66,6 +66,7 @@ func (s *inProcess) broken(path, body string, header ...string) brokenStory {
 // One that breaks refuses either with the step, and a dry run shows it.
 func TestScenarioBesideRoute(t *testing.T) {
 	t.Parallel()
+	skipShort(t) // a story is played in a process
 	withServer(t, func(s *inProcess) {
 		const route, scenario = "/dav/Workflow/Routes/desk.yaml", "/dav/Workflow/Routes/desk.scenario.yaml"
 		want := func(code int, method, path, body string, holds ...string) {
@@ -136,6 +137,7 @@ func TestScenarioBesideRoute(t *testing.T) {
 // route over the route, and so undoes a change.
 func TestScenarioOfOldVersion(t *testing.T) {
 	t.Parallel()
+	skipShort(t) // a story is played in a process
 	withServer(t, func(s *inProcess) {
 		const route, scenario = "/dav/Workflow/Routes/desk.yaml", "/dav/Workflow/Routes/desk.scenario.yaml"
 		want := func(code int, who, method, path, body string) string {
@@ -164,6 +166,7 @@ func TestScenarioOfOldVersion(t *testing.T) {
 // with a sentence, and others are played all the same.
 func TestScenarioThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
+	skipShort(t) // a story is played in a process
 	withServer(t, func(s *inProcess) {
 		s.must("PUT", "/dav/Workflow/Routes/ticker.yaml", `
 access: {start: [everyone]}
@@ -189,6 +192,7 @@ actions:
 // scenarios as they do for routes.
 func TestScenarioOnMounts(t *testing.T) {
 	t.Parallel()
+	skipShort(t) // a story is played in a process
 	const (
 		route = `{states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}}`
 		holds = `{as: admin, steps: [{start: {}, expect: {status: b}}]}`

@@ -336,8 +336,8 @@ func (p *play) actOnCase(ctx context.Context, s *Step) error {
 	return err
 }
 
-// noAction adds to the error of an action that is not there which action may be meant, or which
-// there are in the case.
+// noAction adds to the error of an action that is not there which there are in the case, unless it
+// says which one may be meant.
 func (p *play) noAction(ctx context.Context, s *Step, at string, err error) error {
 	problem, ok := errors.AsType[*errs.Error](err)
 	if !ok || problem.Kind != errs.NotFound {
@@ -353,12 +353,11 @@ func (p *play) noAction(ctx context.Context, s *Step, at string, err error) erro
 			names = append(names, item.Text)
 		}
 	}
-	hint := document.Hint(s.Subject, names)
-	if hint == "" && len(names) > 0 {
-		hint = "; in this case there is now: " + strings.Join(names, ", ")
+	if len(names) == 0 || strings.Contains(problem.Detail, "did you mean") {
+		return err
 	}
 	more := *problem
-	more.Detail = strings.TrimSuffix(more.Detail, ".") + hint
+	more.Detail = strings.TrimSuffix(more.Detail, ".") + "; in this case there is now: " + strings.Join(names, ", ")
 	return &more
 }
 
