@@ -330,7 +330,7 @@ func (p *play) actOnCase(ctx context.Context, s *Step) error {
 		at += ".json"
 	default:
 		_, err = p.put(ctx, s.As, at+"/Actions/"+segment(s.Subject)+".json", s.Type, s.Body)
-		return p.noAction(ctx, s, at, err)
+		return p.noAction(ctx, at, err)
 	}
 	_, err = p.put(ctx, s.As, at, s.Type, s.Body)
 	return err
@@ -338,7 +338,7 @@ func (p *play) actOnCase(ctx context.Context, s *Step) error {
 
 // noAction adds to the error of an action that is not there which there are in the case, unless it
 // says which one may be meant.
-func (p *play) noAction(ctx context.Context, s *Step, at string, err error) error {
+func (p *play) noAction(ctx context.Context, at string, err error) error {
 	problem, ok := errors.AsType[*errs.Error](err)
 	if !ok || problem.Kind != errs.NotFound {
 		return err
