@@ -18,8 +18,8 @@ import (
 // asked: it redirects paths that it finds untidy, which WebDAV clients do
 // not follow.
 func (s *Server) answer(x *exchange, r *http.Request) error {
-	if isSpare(r) || s.draining.Load() || len(r.TransferEncoding) > 0 && s.viaProxy(x, r) {
-		// The spare ones are for others, and a server that stops takes nothing more. And a proxy may have gone by the length of a
+	if isSpare(r) || len(r.TransferEncoding) > 0 && s.viaProxy(x, r) {
+		// The spare ones are for others. And a proxy may have gone by the length of a
 		// request that has both, so that what follows it would be somebody else's
 		// (RFC 9112, section 6.1).
 		x.Header().Set("Connection", "close")

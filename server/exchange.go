@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -34,6 +35,7 @@ type exchange struct {
 	body       *requestBody // nil: there is none
 	room       *room        // in the memory that requests share; nil: as much as it likes
 	connection net.Conn     // that the answer of HTTP/1.1 goes to; nil: another way
+	draining   *atomic.Bool // the server ends, and closes its connections; nil: it does not
 
 	method, path  string    // of the request; the path holds what is secret in it
 	before, after *exchange // in the list of requests in flight, which guards both
@@ -139,6 +141,9 @@ func (x *exchange) WriteHeader(status int) {
 		x.status = status
 		if status == http.StatusNotModified {
 			confirmETag(x.Header(), x.copyOf)
+		}
+		if x.draining != nil && x.draining.Load() { // perhaps since the request came
+			x.Header().Set("Connection", "close")
 		}
 		if x.connection != nil {
 			spell(x.Header())

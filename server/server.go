@@ -156,7 +156,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	now := s.config.Now()
 	r = asAsked(r)
-	x := &exchange{ResponseWriter: w, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}
+	x := &exchange{ResponseWriter: w, draining: &s.draining, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}
 	x.id[0] = newRequestID()
 	x.method, x.path = r.Method, r.URL.Path
 	if !s.requests.begin(x) {

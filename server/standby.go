@@ -203,7 +203,7 @@ func (s *Standby) serve(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, r, s.unavailable("This node has too many connections."))
 		return
 	}
-	s.proxy.ServeHTTP(&passedOn{ResponseWriter: w, control: http.NewResponseController(w), r: r}, r)
+	s.proxy.ServeHTTP(&passedOn{ResponseWriter: w, control: http.NewResponseController(w), r: r, ending: s.ending}, r)
 }
 
 // rewrite makes the request for the active node: as it came, with where it came from.
@@ -332,6 +332,7 @@ type passedOn struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	r       *http.Request
+	ending  context.Context //nolint:containedctx // after it the connection is not used again
 }
 
 // Unwrap is for http.ResponseController.
@@ -342,6 +343,9 @@ func (p *passedOn) WriteHeader(status int) {
 	h := p.Header()
 	reason := h.Get(headerReason)
 	h.Del(headerReason)
+	if p.ending.Err() != nil { // it may have ended since the request came
+		h.Set("Connection", "close")
+	}
 	if connection := connectionOf(p.r); connection != nil && status >= http.StatusOK {
 		spell(h)
 		if c, ok := connection.(interface {

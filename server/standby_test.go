@@ -218,6 +218,9 @@ func TestStandbyEndsInOrder(t *testing.T) {
 						if res.StatusCode != tt.status || tt.next == nil && res.Header.Get("Retry-After") == "" {
 							err = fmt.Errorf("it got %s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 						}
+						if !res.Close { // the next request would be met by a connection that is closed
+							err = errors.Join(err, errors.New("the connection is said to stay open"))
+						}
 						err = errors.Join(err, res.Body.Close())
 					}
 					results <- err
@@ -255,17 +258,33 @@ func (l toldListener) Accept() (net.Conn, error) {
 }
 
 // TestLastAnswers: who asks over an open connection while the server ends is refused in
-// words, and not met by a connection that was closed.
+// words, and not met by a connection that was closed. Nor who has an answer to a request
+// from before, and asks again: that answer says that the connection is closed.
 func TestLastAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := newRig(t, func(c *Config) { c.Now, c.LastAnswers = time.Now, LastAnswers })
+		finish := make(chan struct{})
+		x := newRig(t, func(c *Config) {
+			c.Now, c.LastAnswers = time.Now, LastAnswers
+			c.Drive = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { <-finish; w.WriteHeader(http.StatusNoContent) })
+		})
 		l := newPipes()
 		stop := x.running(t, l)
-		c := l.dial()
+		c, busy := l.dial(), l.dial()
+		send(t, busy, "GET /dav/ HTTP/1.1", "")
+		synctest.Wait()
 		stopped := make(chan error, 1)
 		go func() { stopped <- stop() }()
 		synctest.Wait()
+		close(finish)
+		before, err := http.ReadResponse(bufio.NewReader(busy), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer before.Body.Close()
+		if before.StatusCode != http.StatusNoContent || !before.Close {
+			t.Errorf("the request from before got %s %v", before.Status, before.Header)
+		}
 		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("the listener accepts still: %v", err)
 		}
