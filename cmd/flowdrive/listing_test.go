@@ -25,7 +25,7 @@ func TestPropfindStatements(t *testing.T) {
 				s.must("PUT", fmt.Sprintf("/dav/Workflow/Cases/%d-a.json", made), `{"route": "bug"}`)
 			}
 		}
-		ask := func(path, depth, body string, members int) (statements int64) {
+		count := func(path, depth, body string, members int) (statements int64) {
 			db, ok := s.db.(*sqlite.DB)
 			if !ok {
 				t.Fatalf("the database is a %T", s.db)
@@ -37,6 +37,15 @@ func TestPropfindStatements(t *testing.T) {
 				t.Errorf("%s: %d, %d members", path, w.Code, n)
 			}
 			return after.Statements - before.Statements - 2*(after.Views-before.Views)
+		}
+		// What the server does by itself meanwhile, such as to tell of the cases that were started,
+		// is counted, too: the least of some counts is what the request needs.
+		ask := func(path, depth, body string, members int) int64 {
+			least := count(path, depth, body, members)
+			for range 2 {
+				least = min(least, count(path, depth, body, members))
+			}
+			return least
 		}
 		const (
 			ofAPart = 4  // statements for a part of a listing whose forms are read some at a time, however many members it has
