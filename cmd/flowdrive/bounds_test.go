@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,12 +30,7 @@ func TestKeysOfUsers(t *testing.T) {
 func TestPasswordsThatAreTriedFirst(t *testing.T) {
 	t.Setenv("FLOWDRIVE_ADMIN_PASSWORD", adminPassword)
 	settings := &settings{data: t.TempDir(), logLevel: "error"}
-	a, err := openApp(t.Context(), settings, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": adminPassword, "eva": "correct horse battery"}}
+	withSettings(t, settings, map[string]string{"eva": "correct horse battery"}, func(s *inProcess) {
 		for password, want := range map[string]int{"a": 422, "password1234": 422, "eva.adams.1987": 422, "tooshort#17": 422, "": 422, "correct horse battery": 201} {
 			body := `{"fullName": "Eva Adams", "password": "` + password + `"}`
 			w := s.as("admin", http.MethodPut, "/dav/Admin/Users/eva.json", body)
@@ -57,11 +51,7 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 				s.must(http.MethodDelete, "/dav/Admin/Users/eva.json", "")
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestLockWithoutItsFile: a second server does not open a data folder because the

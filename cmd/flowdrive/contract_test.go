@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -36,18 +35,34 @@ type inProcess struct {
 // withServer lets f use a server.
 func withServer(t *testing.T, f func(s *inProcess)) {
 	t.Helper()
-	settings := &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error"}
-	a, err := openApp(t.Context(), settings, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": cmp.Or(a.password, os.Getenv("FLOWDRIVE_ADMIN_PASSWORD"))}}
+	withSettings(t, &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error"}, nil, func(s *inProcess) {
 		for _, name := range []string{"sam", "ann"} {
 			s.passwords[name] = "a password of " + name
 			s.must(http.MethodPut, "/dav/Admin/Users/"+name+".json", `{"password": "`+s.passwords[name]+`"}`)
 		}
 		f(s)
+	})
+}
+
+// withSettings lets f use a server with those settings and passwords. That of the
+// administrator is added. With -short, a test that needs a server is skipped.
+func withSettings(t *testing.T, settings *settings, passwords map[string]string, f func(s *inProcess)) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it runs a server")
+	}
+	a, err := openApp(t.Context(), settings, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if passwords == nil {
+		passwords = make(map[string]string)
+	}
+	if passwords["admin"] == "" {
+		passwords["admin"] = cmp.Or(a.password, os.Getenv("FLOWDRIVE_ADMIN_PASSWORD"))
+	}
+	err = a.during(t.Context(), func() error {
+		f(&inProcess{T: t, app: a, passwords: passwords})
 		return nil
 	})
 	if err != nil {

@@ -40,18 +40,7 @@ func withHooks(t *testing.T, data string, use func(s *inProcess)) {
 	if err := settings.outside.secrets.Set(hookSecrets); err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), settings, t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": "admin works upstairs", "sam": "sam works upstairs", "ann": "ann works upstairs"}}
-		use(s)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	withSettings(t, settings, map[string]string{"sam": "sam works upstairs", "ann": "ann works upstairs"}, use)
 }
 
 func (s *inProcess) furnishHooks() {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -76,12 +75,7 @@ func TestMetricsAreListed(t *testing.T) {
 	t.Parallel()
 	settings := &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error", timezone: "UTC"}
 	settings.backup = backupSettings{to: t.TempDir(), at: "0 3 * * *"}
-	a, err := openApp(t.Context(), settings, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": a.password, "sam": "a password of sam"}}
+	withSettings(t, settings, map[string]string{"sam": "a password of sam"}, func(s *inProcess) {
 		s.must(http.MethodPut, "/dav/Admin/Users/sam.json", `{"password": "a password of sam"}`)
 		s.furnish()
 		s.must(http.MethodPut, "/dav/Workflow/Cases/copied.json", `{"route": "copy"}`)
@@ -110,11 +104,7 @@ func TestMetricsAreListed(t *testing.T) {
 		if diff := cmp.Diff(listedMetrics(t), got); diff != "" {
 			t.Errorf("docs/reference/metrics.md and /metrics differ (-page +server):\n%s", diff)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestFigures looks at what monitoring is told of what there is.

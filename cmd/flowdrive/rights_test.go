@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -226,24 +225,7 @@ func (f *furnishing) open(t *testing.T, use func(s *inProcess)) {
 
 func onFolder(t *testing.T, data string, passwords map[string]string, use func(s *inProcess)) {
 	t.Helper()
-	a, err := openApp(t.Context(), &settings{data: data, sandbox: "2012-11-09T12:34:56Z", logLevel: "error"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: passwords}
-		if passwords["admin"] == "" {
-			passwords["admin"] = a.password
-			if env := os.Getenv("FLOWDRIVE_ADMIN_PASSWORD"); env != "" {
-				passwords["admin"] = env
-			}
-		}
-		use(s)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	withSettings(t, &settings{data: data, sandbox: "2012-11-09T12:34:56Z", logLevel: "error"}, passwords, use)
 }
 
 // furnishForAll makes the data folder: what the actors have on the drive, and

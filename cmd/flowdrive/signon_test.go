@@ -74,12 +74,7 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 	s := &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error", publicURL: "http://example.com", signOn: signOnSettings{
 		issuer: p.URL + "/", client: signontest.ClientID, secret: secretFlag{signontest.ClientSecret}, nameClaim: "preferred_username", groupsClaim: "family_name", teams: teams,
 	}}
-	a, err := openApp(t.Context(), s, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = a.during(t.Context(), func() error {
-		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": a.password}}
+	withSettings(t, s, nil, func(s *inProcess) {
 		s.must("PUT", "/dav/Admin/Teams/staff.json", `{}`)
 		s.must("PUT", "/dav/Admin/Teams/others.json", `{}`)
 		// begin sends a browser to the provider, and returns where it is sent and its cookie.
@@ -108,9 +103,9 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 			t.Errorf("the page of the log-in: %s", page.Body)
 		}
 		refused("nobody is made", logIn(user), 401, "no user here who is connected")
-		a.settings.signOn.create = true
-		if err := a.openPagesAgain(); err != nil {
-			return err
+		s.settings.signOn.create = true
+		if err := s.openPagesAgain(); err != nil {
+			t.Fatal(err)
 		}
 		s.must("PUT", "/dav/Admin/Users/"+user+".json", `{}`)
 		refused("a name in use", logIn(user), 401, "in use here by somebody")
@@ -162,7 +157,7 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 		to, cookie = begin()
 		state, err := url.Parse(to)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		at := "/login/oidc/callback?state=" + state.Query().Get("state")
 		refused("a code of nobody", s.as("", http.MethodGet, at+"&code=x", "", "Cookie", cookie.String()), 401, "did not take the code")
@@ -171,7 +166,7 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 		theirs, _ := begin()
 		stolen, err := url.Parse(atProvider(t, theirs, user))
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		refused("the code of another log-in", s.as("", http.MethodGet, at+"&code="+stolen.Query().Get("code"), "", "Cookie", cookie.String()), 401, "did not take the code")
 		for _, next := range []string{"https://evil.example.org/", "//evil.example.org/", `/\evil.example.org`, "/%2Fevil.example.org", "javascript:alert(1)"} {
@@ -183,15 +178,11 @@ func TestSignOn(t *testing.T) { //nolint:paralleltest // the provider of the tes
 		}
 
 		p.Close()
-		if err := a.openPagesAgain(); err != nil { // as after a restart
-			return err
+		if err := s.openPagesAgain(); err != nil { // as after a restart
+			t.Fatal(err)
 		}
 		refused("a provider that is away", s.as("", http.MethodGet, "/login/oidc", ""), 503, "does not answer")
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // cookieOf returns the cookie of that name as a browser sends it.
