@@ -58,7 +58,39 @@ func (d personal) moveByPerson(e Move) error {
 			return err
 		}
 	}
-	return d.refusals().noMove(target, ways, d.deciding(e.Actor))
+	return d.refusals().noMove(target, ways, d.deciding(e.Actor), d.falseConditions(target, e.Actor))
+}
+
+// falseConditions says in a sentence each which conditions keep the actor's actions that lead
+// to a status from being offered, of a few of them.
+func (d personal) falseConditions(target int, actor Actor) (sentences []string) {
+	const most = 3
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		if a.Trigger != route.TriggerUser || d.leadsTo(a) != target || isBarred(d.c, d.route, a, actor.Name) {
+			continue
+		}
+		if _, may := mayPerform(d.c, d.status, a, actor); !may {
+			continue
+		}
+		if why := falseCondition(d.c, d.route, a.Name); why != "" && len(sentences) < most {
+			sentences = append(sentences, why)
+		}
+	}
+	return sentences
+}
+
+// leadsTo returns the state to which the case comes by an action, if it is performed now. It
+// is NoState if there is none, or if only a decision or children can tell.
+func (d *caseDecision) leadsTo(a *route.Action) int {
+	if a.Decide != nil || a.Child != nil {
+		return route.NoState
+	}
+	if len(a.Transitions) == 0 {
+		return a.To
+	}
+	to, _ := d.follows(append(slices.Clip(d.c.Done), a.Name))
+	return to
 }
 
 // deciding returns the actor's actions of which only a decision tells where they lead.
@@ -92,16 +124,13 @@ func (d personal) moves(place int, actor Actor) (to int, err error) {
 	if !actor.RouteAdmin && d.isOthers(place, actor) {
 		return route.NoState, nil
 	}
-	if len(a.Transitions) == 0 {
-		return a.To, nil
-	}
-	to, _ = d.follows(append(slices.Clip(d.c.Done), a.Name))
-	return to, nil
+	return d.leadsTo(a), nil
 }
 
 // noMove returns the refusal of a move, with the moves that are possible.
-// deciding are the actions that may lead anywhere.
-func (d refusals) noMove(target int, ways [][]string, deciding []string) error {
+// deciding are the actions that may lead anywhere; conditions say what keeps others from
+// leading to the target.
+func (d refusals) noMove(target int, ways [][]string, deciding, conditions []string) error {
 	name := d.route.States[target].Name
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
@@ -116,6 +145,9 @@ func (d refusals) noMove(target int, ways [][]string, deciding []string) error {
 		return e
 	default:
 		e.Detail = fmt.Sprintf("No action of yours leads from %q to %q now.", d.c.Status, name)
+		for _, why := range conditions {
+			e.Detail += " " + why
+		}
 	}
 	var possible []string
 	moves := map[string][]string{}

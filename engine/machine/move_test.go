@@ -30,7 +30,10 @@ actions:
   late: {in: [c], trigger: time, timeout: P1D, to: a}
   form: {in: [c], role: r, to: b, resolutions: {good: Good}}
   back: {in: [d], role: r, to: a}
+  end: {in: [b], role: r, to: d, enableIf: "xattr.n > 2"}
+  last: {role: s, guard: "xattr.n == 1"}
 transitions:
+  - {from: b, to: f, requires: [left, last]}
   - {from: b, to: c, requires: [left, right]}
   - {from: b, to: e, requires: [both]}
 `
@@ -50,7 +53,10 @@ func TestMove(t *testing.T) {
 		"where it is":                  {nil, "sam", "a", "!action-not-enabled b (go); c (jump)"},
 		"by a decision":                {nil, "sam", "e", `!action-not-enabled b (go); c (jump). It can get there by "either", which decides where the case goes: perform that on the page of the case, or by saving {} as Actions/either.json in its folder.`},
 		"not by any decision":          {nil, "bob", "e", "!action-not-enabled You cannot move it anywhere."},
-		"while the guard is false":     {nil, "sam", "d", `!action-not-enabled "a" to "d"`},
+		"while the guard is false":     {nil, "sam", "d", `!action-not-enabled "a" to "d" now. The condition of "skip" does not hold (guard: xattr.n > 1; xattr.n is 0). You can move it to: b (go)`},
+		"while enableIf is false":      {[]string{"sam go"}, "sam", "d", `!action-not-enabled "b" to "d" now. The condition of "end" does not hold (enableIf: xattr.n > 2; xattr.n is 0). You cannot`},
+		"half of it is false":          {[]string{"sam go", "sam n=2", "sam left"}, "ann", "f", `!action-not-enabled "b" to "f" now. The condition of "last" does not hold (guard: xattr.n == 1; xattr.n is 2).`},
+		"the condition of others":      {nil, "bob", "d", `!action-not-enabled "a" to "d" now. You cannot`},
 		"once the guard is true":       {[]string{"sam n=2"}, "sam", "d", "skip d"},
 		"to no state":                  {nil, "sam", "z", "!action-not-enabled z"},
 		"nothing is mine":              {nil, "bob", "b", "!action-not-enabled anywhere"},
