@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"strconv"
 
 	"flowdrive/engine/access"
@@ -20,7 +21,8 @@ func (e *Cases) readCaseCommand(req Request, h *loadedCase, node *document.Node)
 	root := document.Root(node, &faults)
 	root.Only("do")
 	if v := root.Get("do"); v.Is(document.String) && v.Node.Text != commandArchive {
-		v.Fail(errs.CodeRange, "must be %q, not %q; what else becomes of a case is its state, or one of its actions", commandArchive, v.Node.Text)
+		hint := cmp.Or(document.Hint(v.Node.Text, []string{commandArchive}), "; what else becomes of a case is its state, or one of its actions")
+		v.Fail(errs.CodeRange, "must be %q, not %q%s", commandArchive, v.Node.Text, hint)
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err

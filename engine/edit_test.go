@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -110,6 +111,17 @@ func TestCaseIsARecord(t *testing.T) {
 	} {
 		_, err := bob.putCase(name, test.doc)
 		w.refused(err, errs.Invalid, test.faults...)
+	}
+	for doc, want := range map[string]string{
+		`{"state": "cancelled"}`: `can be set to suspended, active or canceled, not to "cancelled"; did you mean "canceled"?`,
+		`{"state": "gone"}`:      `can be set to suspended, active or canceled, not to "gone"`,
+		`{"do": "archvie"}`:      `must be "archive", not "archvie"; did you mean "archive"?`,
+		`{"do": "close"}`:        `must be "archive", not "close"; what else becomes of a case is its state, or one of its actions`,
+	} {
+		_, err := bob.putCase(name, doc)
+		if e, is := errors.AsType[*errs.Error](err); !is || len(e.Faults) != 1 || e.Faults[0].Detail != want {
+			t.Errorf("%s: %v, want %s", doc, err, want)
+		}
 	}
 	_, err := bob.putCase(name, `{"startAt": "2013-01-01T00:00:00Z"}`)
 	w.refused(err, errs.CaseNotOpen)

@@ -52,7 +52,7 @@ func readLife(root document.Value, h *loadedCase, ed *edit, zone *time.Location)
 	case life == machine.Active:
 		ed.life = machine.Reopen{Actor: ed.Actor}
 	default:
-		root.Get("state").Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q", life)
+		root.Get("state").Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q%s", life, document.Hint(string(life), []string{"suspended", "active", "canceled"}))
 	}
 }
 

@@ -106,6 +106,10 @@ func TestDoDocuments(t *testing.T) {
 			t.Errorf("%s: %v %q; want %q", doc, err, got, fault)
 		}
 	}
+	_, err := w.as("sam").perform(id, "answer", `{"do": "acept"}`)
+	if want := `; did you mean "accept"?`; !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	same(t, "nothing was done", len(w.as("eve").logTexts(id)), 2)
 	// A dry run shows what would be, and does nothing.
 	out := try(w.as("sam").perform(id, "answer", `{"do": "accept"}`, dryRun())).must(w, "dry run")

@@ -11,6 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"flowdrive/internal/document"
 )
 
 // explainForm says to the person who has sent a value why it does not fit a form, in the
@@ -19,7 +21,7 @@ import (
 func explainForm(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Enum:
-		return "must be " + oneOfWords(k.Want) + not(k.Got)
+		return "must be " + oneOfWords(k.Want) + not(k.Got) + choiceHint(k)
 	case *kind.Const:
 		return "must be " + wordOf(k.Want) + not(k.Got)
 	case *kind.Format:
@@ -90,6 +92,21 @@ func formatWords(format string) string {
 
 // not says what was sent instead.
 func not(got any) string { return ", not " + wordOf(got) }
+
+// choiceHint says which of the texts that can be chosen may be meant by the one that was sent.
+func choiceHint(k *kind.Enum) string {
+	got, is := k.Got.(string)
+	if !is {
+		return ""
+	}
+	var known []string
+	for _, v := range k.Want {
+		if text, is := v.(string); is {
+			known = append(known, text)
+		}
+	}
+	return document.Hint(got, known)
+}
 
 // wordOf writes a value of JSON as people type it.
 func wordOf(v any) string {

@@ -31,6 +31,7 @@ func TestFormWords(t *testing.T) {
 		{`{"type":"number","multipleOf":0.01}`, number("1.234"), "must be a multiple of 0.01, not 1.234"},
 		{`{"type":"integer"}`, number("1.5"), "must be a whole number"},
 		{`{"enum":["low","high",3]}`, label.Text("mid"), "must be low, high or 3, not mid"},
+		{`{"enum":["low","high",3]}`, label.Text("hihg"), `must be low, high or 3, not hihg; did you mean "high"?`},
 		{`{"const":"yes"}`, label.Text("no"), "must be yes, not no"},
 		{`{"type":"string","minLength":1}`, label.Text(""), "must have at least 1 character, not 0"},
 		{`{"type":"string","maxLength":3}`, label.Text("long"), "must have at most 3 characters, not 4"},

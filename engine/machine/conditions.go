@@ -283,17 +283,17 @@ func (d expressions) decideOutput(a *route.Action, actor string, number int64) (
 	}
 	to, ok := a.Output(output)
 	if !ok {
-		return "", 0, routeFault("decide of %q yields %q, which its outputs do not list (%s)", a.Name, clip(output), outputs(a))
+		return "", 0, routeFault("decide of %q yields %q, which its outputs do not list (%s)", a.Name, clip(output), strings.Join(outputs(a), ", "))
 	}
 	return output, to, nil
 }
 
-func outputs(a *route.Action) string {
+func outputs(a *route.Action) []string {
 	names := make([]string, len(a.Outputs))
 	for i := range a.Outputs {
 		names[i] = a.Outputs[i].Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // routeFault returns the error of a route that cannot be carried out.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"flowdrive/internal/document"
@@ -123,6 +124,15 @@ func resolutionNamed(a *route.Action, given string) string {
 	return name
 }
 
+// wrongWord says which word was given instead of one of known, and which one may be meant. It
+// is empty if none was given.
+func wrongWord(given string, known []string) string {
+	if given == "" {
+		return ""
+	}
+	return ", not " + strconv.Quote(clip(given)) + document.Hint(given, known)
+}
+
 // checkPerform checks the form and the resolution that a person sends. The error
 // has every fault.
 func (d personal) checkPerform(a *route.Action, e Perform) error {
@@ -136,17 +146,22 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 		fault("/resolution", errs.CodeConflict, "cannot be given: the action %q takes none", a.Name)
 	case len(a.Resolutions) > 0 && !known:
 		names := make([]string, len(a.Resolutions))
+		var words []string // that name one
 		for i := range names {
 			names[i] = a.Resolutions[i].Name
+			words = append(words, names[i])
 			if title := a.Resolutions[i].Title; title != "" && title != names[i] {
 				names[i] += " (" + title + ")"
+				if !strings.EqualFold(title, a.Resolutions[i].Name) {
+					words = append(words, title)
+				}
 			}
 		}
 		code := errs.CodeRange
 		if e.Resolution == "" {
 			code = errs.CodeRequired
 		}
-		fault("/resolution", code, "must be one of %s", strings.Join(names, ", "))
+		fault("/resolution", code, "must be one of %s%s", strings.Join(names, ", "), wrongWord(e.Resolution, words))
 	}
 	if a.Form == nil {
 		if len(e.Xattrs) > 0 {

@@ -247,7 +247,7 @@ func (d personal) skip(e Skip) error {
 		if e.Output == "" {
 			code = errs.CodeRequired
 		}
-		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
+		return badField("/output", code, "must be one of the outputs of %q: %s%s", a.Name, strings.Join(outputs(a), ", "), wrongWord(e.Output, outputs(a)))
 	}
 	d.gaveUp = append(d.gaveUp, a.Name)
 	d.failures().forgetOnError(a.Name)

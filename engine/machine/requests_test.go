@@ -45,8 +45,39 @@ func toB() []step {
 	return []step{{"start", inA}, {"sam approve", "active a: approve-executives deny-executives"}, {"bob approve", inB}}
 }
 
-// TestRequestEnablements plays the rows on requests that look at more than the
-// state.
+// TestMistypedChoices: who mistypes a resolution or an output is told which one may be meant.
+func TestMistypedChoices(t *testing.T) {
+	t.Parallel()
+	p := started(t, parsed(t, `states: {a: {type: start}, b: {type: complete}}
+actions:
+  begin: {trigger: init}
+  close: {in: [a], allowed: everyone, to: b, resolutions: {fixed: Fixed, dup: Known already}}
+  count: {in: [a], allowed: everyone, decide: '"yes"', outputs: {yes: b, never: null}}
+`))
+	closing := func(resolution string) Event {
+		return Perform{Action: "close", Actor: actorNamed("ann"), Resolution: resolution}
+	}
+	skip := func(output string) Event {
+		return Skip{Action: "count", Actor: actorNamed("admin"), Output: output}
+	}
+	for _, test := range []struct {
+		event Event
+		want  string
+	}{
+		{closing(""), "must be one of fixed (Fixed), dup (Known already)"},
+		{closing("fixd"), `must be one of fixed (Fixed), dup (Known already), not "fixd"; did you mean "fixed"?`},
+		{closing("known alredy"), `must be one of fixed (Fixed), dup (Known already), not "known alredy"; did you mean "Known already"?`},
+		{closing("later"), `must be one of fixed (Fixed), dup (Known already), not "later"`},
+		{skip(""), `must be one of the outputs of "count": yes, never`},
+		{skip("nevre"), `must be one of the outputs of "count": yes, never, not "nevre"; did you mean "never"?`},
+	} {
+		e := asError(t, p.event(test.event))
+		if len(e.Faults) != 1 || e.Faults[0].Detail != test.want {
+			t.Errorf("%+v: %v\nwant %s", test.event, e, test.want)
+		}
+	}
+}
+
 // TestFalseCondition: who performs an action whose condition does not hold is told which one,
 // what it reads, and why if it could not be evaluated.
 func TestFalseCondition(t *testing.T) {
@@ -84,6 +115,8 @@ actions:
 	}
 }
 
+// TestRequestEnablements plays the rows on requests that look at more than the
+// state.
 func TestRequestEnablements(t *testing.T) {
 	t.Parallel()
 	rows := func(p *play) map[string]int64 {
