@@ -53,8 +53,9 @@ type RouteState struct {
 
 // RouteXAttr is an XATTR that a route declares.
 type RouteXAttr struct {
-	Title string `json:"title"`
-	Type  string `json:"type"` // string, number, boolean and the like
+	Title   string `json:"title"`
+	Type    string `json:"type"`    // string, number, boolean and the like
+	Default any    `json:"default"` // nil for none
 }
 
 // Routes returns the routes that the user may see.

@@ -25,6 +25,7 @@ type job struct {
 	line                               int
 	spec, zone, command, input, mailto string
 	user                               string // who runs it, in a crontab of the system
+	emptyInput                         bool   // its cases have an input also if it is empty
 	problem                            string // why it is left out
 }
 
@@ -43,6 +44,9 @@ func (j job) name(route string, number int) string {
 // xattrs returns the XATTRs of the cases of a job.
 func (j job) xattrs() map[string]any {
 	xattrs := map[string]any{"command": j.command}
+	if j.emptyInput {
+		xattrs["input"] = ""
+	}
 	for key, value := range map[string]string{"mailto": j.mailto, "input": j.input, "user": j.user} {
 		if value != "" {
 			xattrs[key] = value
@@ -208,7 +212,7 @@ func (e *Env) ImportCommand() *cobra.Command {
 			table.system = file != "-" && ofSystem(file, "") // where it lies leaves no doubt
 		}
 		jobs := table.jobs()
-		if err := s.warnUnused(ctx, route, jobs); err != nil {
+		if err := s.fitToRoute(ctx, route, jobs); err != nil {
 			return err
 		}
 		how.route = route
@@ -222,9 +226,9 @@ type importOptions struct {
 	update, dryRun bool
 }
 
-// warnUnused warns of what the lines say and the route does not look at. A route that the user
-// may not see is not judged.
-func (s *session) warnUnused(ctx context.Context, name string, jobs []job) error {
+// fitToRoute gives the jobs what the route needs, and warns of what they say and it does not look
+// at. A route that the user may not see is not judged.
+func (s *session) fitToRoute(ctx context.Context, name string, jobs []job) error {
 	route, err := s.Route(ctx, name)
 	if client.IsSlug(err, "not-found") {
 		return nil // the import says so
@@ -232,6 +236,22 @@ func (s *session) warnUnused(ctx context.Context, name string, jobs []job) error
 	if err != nil {
 		return err
 	}
+	if needsInput(&route) {
+		for i := range jobs {
+			jobs[i].emptyInput = true
+		}
+	}
+	return s.warnUnused(&route, jobs)
+}
+
+// needsInput reports whether a route has the label of the XATTR "input" and no default for it:
+// a case without the XATTR would have the label itself as its input.
+func needsInput(r *client.Route) bool {
+	return r.XAttrs["input"].Default == nil && regexp.MustCompile(`(?i)XATTR_input__`).Match(r.Raw())
+}
+
+// warnUnused warns of what the lines say and the route does not look at.
+func (s *session) warnUnused(route *client.Route, jobs []job) error {
 	said := map[string]bool{}
 	for i := range jobs {
 		for key := range jobs[i].xattrs() {
@@ -244,9 +264,9 @@ func (s *session) warnUnused(ctx context.Context, name string, jobs []job) error
 		if declared || !said[key] || used.Match(route.Raw()) {
 			continue
 		}
-		text := fmt.Sprintf("warning: the route %s does not use the XATTR %q, which lines set", name, key)
+		text := fmt.Sprintf("warning: the route %s does not use the XATTR %q, which lines set", route.Name, key)
 		if key == "command" {
-			text = fmt.Sprintf("warning: the route %s does not use the XATTR \"command\": every line would do the same. flowdrive help crontab has a route that uses it", name)
+			text = fmt.Sprintf("warning: the route %s does not use the XATTR \"command\": every line would do the same. flowdrive help crontab has a route that uses it", route.Name)
 		}
 		if err := s.say("%s", text); err != nil {
 			return err
@@ -416,9 +436,13 @@ func isCommand(e *client.Entry, j *job) bool {
 	return true
 }
 
-// isJob reports whether an entry is that of a job as it stands.
+// isJob reports whether an entry is that of a job as it stands. One that lacks the empty input
+// that its route needs is not.
 func isJob(e *client.Entry, j *job) bool {
 	spec := strings.Join(strings.Fields(strings.ToLower(j.spec)), " ") // as the complete form has it
 	mailto, _ := e.XAttrs["mailto"].(string)
+	if _, has := e.XAttrs["input"]; j.emptyInput && !has {
+		return false
+	}
 	return isCommand(e, j) && e.Spec == spec && e.Zone == cmp.Or(j.zone, "UTC") && mailto == j.mailto
 }
