@@ -26,6 +26,8 @@ type EntryView struct {
 	Disabled  bool               // its owner is disabled: it starts no cases
 	Trouble   string             // why its instants to come cannot be known, "" if they can
 	Outcomes  []store.Occurrence // of its last instants, the newest first
+	Undone    map[int64]string   // cases of these that have ended, and in which something has failed: what; of a detail
+	LastFails bool               // its last instant had no case, or its last case has failed
 
 	Ended time.Time // zero: it has not
 	Actor string    // who deleted it, "": it has fired for the last time
@@ -36,7 +38,7 @@ type EntryQuery struct {
 	Route   string
 	Context string
 	Query   string // in titles, routes and notes
-	Failed  bool   // those whose last instant failed
+	Failed  bool   // those whose last instant or case failed
 	Paused  bool
 	After   int64 // place
 	Limit   int
@@ -72,7 +74,7 @@ func (e *Schedules) EntryViews(ctx context.Context, by identity.Principal, q Ent
 		if err != nil {
 			return err
 		}
-		if err := e.countEntries(out, rows); err != nil {
+		if err := e.countEntries(r, out, rows); err != nil {
 			return err
 		}
 		if filter.After = q.After; q.Route != "" {
@@ -94,17 +96,17 @@ func (e *Schedules) EntryViews(ctx context.Context, by identity.Principal, q Ent
 }
 
 // countEntries says how things stand with the entries.
-func (e *Schedules) countEntries(out *EntryPage, rows []store.Entry) error {
+func (e *Schedules) countEntries(r store.Reader, out *EntryPage, rows []store.Entry) error {
+	entries, fail, err := e.readForms(r, rows)
+	if err != nil {
+		return err
+	}
 	out.Count = len(rows)
-	for i := range rows {
-		entry, err := e.readForm(&rows[i])
-		if err != nil {
-			return err
-		}
+	for i, entry := range entries {
 		if entry.Paused {
 			out.Paused++
 		}
-		if entry.LastError != "" {
+		if fail[i] {
 			out.Failed++
 		}
 		if next := entry.NextIteration; !next.IsZero() && e.directory().Active(rows[i].ContextID) && (out.First == nil || next.Before(out.First.NextIteration)) {
@@ -112,6 +114,26 @@ func (e *Schedules) countEntries(out *EntryPage, rows []store.Entry) error {
 		}
 	}
 	return nil
+}
+
+// readForms reads entries, and which of them fail: their last instants had no cases, or their
+// last cases have failed.
+func (e *Schedules) readForms(r store.Reader, rows []store.Entry) (entries []*schedule.Entry, fail []bool, err error) {
+	entries, fail = make([]*schedule.Entry, len(rows)), make([]bool, len(rows))
+	cases := make([]int64, 0, len(rows))
+	for i := range rows {
+		if entries[i], err = e.readForm(&rows[i]); err != nil {
+			return nil, nil, err
+		}
+		if id := entries[i].LastCase; id != 0 {
+			cases = append(cases, id)
+		}
+	}
+	failed, err := r.Entries().FailedCases(cases)
+	for i, entry := range entries {
+		fail[i] = entry.LastError != "" || slices.Contains(failed, entry.LastCase)
+	}
+	return entries, fail, err
 }
 
 // entryViewer makes a page of entries.
@@ -124,12 +146,12 @@ type entryViewer struct {
 
 // add adds those of the entries that the query selects, until the page is full.
 func (e *entryViewer) add(ctx context.Context, out *EntryPage, rows []store.Entry) error {
-	for i := range rows {
-		entry, err := e.readForm(&rows[i])
-		if err != nil {
-			return err
-		}
-		if !e.selects(&rows[i], entry) {
+	entries, fail, err := e.readForms(e.reader, rows)
+	if err != nil {
+		return err
+	}
+	for i, entry := range entries {
+		if !e.selects(&rows[i], entry) || e.query.Failed && !fail[i] {
 			continue
 		}
 		if len(out.Entries) == e.query.Limit {
@@ -143,6 +165,7 @@ func (e *entryViewer) add(ctx context.Context, out *EntryPage, rows []store.Entr
 		if v.Outcomes, err = e.reader.Entries().Occurrences(rows[i].UUID, ShownOutcomes); err != nil {
 			return err
 		}
+		v.LastFails = fail[i]
 		out.Entries = append(out.Entries, v)
 	}
 	if len(rows) == MostCountedEntries {
@@ -154,7 +177,7 @@ func (e *entryViewer) add(ctx context.Context, out *EntryPage, rows []store.Entr
 // selects applies the filters that the store does not know.
 func (e *entryViewer) selects(s *store.Entry, entry *schedule.Entry) bool {
 	q := &e.query
-	if q.Paused && !entry.Paused || q.Failed && entry.LastError == "" || !e.rights.InContext(e.by, q.Context, s.ContextID) {
+	if q.Paused && !entry.Paused || !e.rights.InContext(e.by, q.Context, s.ContextID) {
 		return false
 	}
 	text := identity.Fold(strings.TrimSpace(q.Query))
@@ -209,6 +232,14 @@ func (e *Schedules) EntryDetail(ctx context.Context, by identity.Principal, uuid
 		if more = len(v.Outcomes) > limit; more {
 			v.Outcomes = v.Outcomes[:limit]
 		}
+		if err != nil {
+			return err
+		}
+		if v.Undone, err = undoneIn(r, v.Outcomes); err != nil {
+			return err
+		}
+		failed, err := r.Entries().FailedCases([]int64{v.LastCase})
+		v.LastFails = v.LastError != "" || len(failed) > 0
 		return err
 	})
 	return v, more, err

@@ -46,6 +46,7 @@ type EntryReader interface {
 	Occurrences(entry UUID, limit int) ([]Occurrence, error) // newest first
 	// OccurrencesBefore returns the newest ones whose instants are before one.
 	OccurrencesBefore(entry UUID, before time.Time, limit int) ([]Occurrence, error)
+	FailedCases(ids []int64) ([]int64, error) // those of the cases that have failed, by ID
 
 	EndedReader
 }

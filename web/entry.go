@@ -106,7 +106,7 @@ func drawEntry(x *visit) error {
 		v.Spark = largeSpark().draw(e.Outcomes)
 	}
 	for i := range e.Outcomes {
-		v.History = append(v.History, x.scheduleDrawing().occurrenceRow(&e.Outcomes[i]))
+		v.History = append(v.History, x.scheduleDrawing().occurrenceRow(&e.Outcomes[i], e.Undone[e.Outcomes[i].CaseID]))
 	}
 	if more {
 		v.Earlier = x.with("after", strconv.FormatInt(e.Outcomes[len(e.Outcomes)-1].Instant.UnixMilli(), 10))
@@ -152,6 +152,8 @@ func (x scheduleDrawing) notesOfEntry(v *entryView, e *engine.EntryView) {
 			}
 		}
 		add("bad", "failed", title+".", e.LastError)
+	} else if e.LastFails {
+		add("bad", "failed", fmt.Sprintf("Case %d has failed.", e.LastCase), "It is the last one of the entry. Its page says why.")
 	}
 	if e.Trouble != "" && e.Trouble != e.LastError {
 		add("bad", "failed", "What comes next will fail.", e.Trouble)
@@ -163,7 +165,9 @@ func (x scheduleDrawing) notesOfEntry(v *entryView, e *engine.EntryView) {
 	}
 }
 
-func (x scheduleDrawing) occurrenceRow(o *store.Occurrence) occurrenceRow {
+// occurrenceRow says what became of an instant. undone is what has failed in its case, which has
+// ended all the same.
+func (x scheduleDrawing) occurrenceRow(o *store.Occurrence, undone string) occurrenceRow {
 	row := occurrenceRow{When: x.Words.Time(o.Instant, x.Words.Moment(o.Instant)), Why: o.Reason, Lag: lagWords(lagOf(o)), Case: o.CaseID, Now: cmp.Or(o.Status, o.State)}
 	switch o.Outcome {
 	case engine.OutcomeFired:
@@ -180,6 +184,12 @@ func (x scheduleDrawing) occurrenceRow(o *store.Occurrence) occurrenceRow {
 		row.State = mark{"good", "done", "filled in later"}
 	default:
 		row.State = mark{"", "offered", o.Outcome}
+	}
+	switch {
+	case outcomeOf(o) != o.Outcome:
+		row.State, row.Why = mark{"bad", "failed", "failed"}, strings.TrimPrefix(row.Why+"; its case has failed", "; ")
+	case undone != "":
+		row.State, row.Why = mark{"bad", "failed", "failed"}, strings.TrimPrefix(row.Why+"; its case has ended, and yet something in it has failed: "+undone, "; ")
 	}
 	return row
 }

@@ -192,6 +192,8 @@ func (x scheduleDrawing) entryRow(e *engine.EntryView) entryRow {
 		row.Error = template.HTML(template.HTMLEscapeString(e.LastError)) //nolint:gosec // escaped
 	case e.Paused && e.Note != "":
 		row.Sub = template.HTML(template.HTMLEscapeString(e.Note)) //nolint:gosec // escaped
+	case e.LastFails:
+		row.Error = template.HTML(fmt.Sprintf(`<a href="/cases/%d">case %d</a> has failed`, e.LastCase, e.LastCase)) //nolint:gosec // numbers
 	case e.LastCase != 0:
 		row.Sub = template.HTML(fmt.Sprintf(`last in <a href="/cases/%d">case %d</a>`, e.LastCase, e.LastCase)) //nolint:gosec // numbers
 	}
@@ -224,7 +226,7 @@ func entryState(e *engine.EntryView) mark {
 		return mark{"hold", "suspended", "Paused"}
 	case e.Disabled:
 		return mark{"bad", "failed", "Owner disabled"}
-	case e.LastError != "":
+	case e.LastFails:
 		return mark{"bad", "failed", "On, fails"}
 	}
 	return mark{"", "active", "On"}

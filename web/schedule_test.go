@@ -358,3 +358,42 @@ func TestEntryOfADisabledOwner(t *testing.T) {
 		t.Errorf("the page of the entry is %s", body)
 	}
 }
+
+// TestFailedCases: an instant whose case has failed is drawn and told as failed, and the filter
+// finds its entry, until its case has been mended or a later one has not failed.
+func TestFailedCases(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	g.must(t, "admin", 201, "PUT", "/dav/Workflow/Routes/job.yaml", "title: Job\naccess: {start: [everyone], admin: [ann]}\nxattrs: {fails: {type: boolean}}\n"+
+		"states: {new: {type: start}, done: {type: complete}, broken: {type: failed}}\n"+
+		"actions:\n  run: {trigger: init}\n  break: {trigger: auto, in: [new], to: broken, guard: xattr.fails == true}\n  finish: {trigger: auto, in: [new], to: done, guard: xattr.fails != true}\n")
+	for title, fails := range map[string]string{"Broken": "true", "Sound": "false"} {
+		g.must(t, "ann", 201, "PUT", "/dav/Workflow/Schedule/new.json", `{"type": "interval", "title": "`+title+`", "route": "job", "hours": 6, "xattrDict": {"fails": `+fails+`}}`)
+	}
+	uuid := g.furnished(t, "Broken")
+	g.advance(t, g.clock.Now().Add(7*time.Hour).Format(time.RFC3339))
+	b := g.browse(t, "ann")
+	list := b.get(t, "/schedule?failed=1").body
+	for _, has := range []string{"1 failed the last time", "<b>Broken</b>", "<title>1 failed</title>", `</a> has failed`, "On, fails"} {
+		if !strings.Contains(list, has) {
+			t.Errorf("those that failed lately: there is no %q in %s", has, list)
+		}
+	}
+	if strings.Contains(list, "<b>Sound</b></a>") {
+		t.Error("one whose case is done has failed lately")
+	}
+	if all := b.get(t, "/schedule").body; !strings.Contains(all, "failed: ") || !strings.Contains(all, "done: ") {
+		t.Errorf("the coming days do not tell what failed from what is done: %s", all)
+	}
+	page := b.get(t, "/schedule/"+uuid).body
+	for _, has := range []string{`class="fail"`, "its case has failed", "has failed.</b> It is the last one"} {
+		if !strings.Contains(page, has) {
+			t.Errorf("the page of the entry: there is no %q in %s", has, page)
+		}
+	}
+	g.must(t, "ann", 204, "PUT", "/dav/Workflow/Schedule/"+uuid+".json", `{"type": "interval", "title": "Broken", "route": "job", "hours": 6, "xattrDict": {"fails": false}}`)
+	g.must(t, "ann", 204, "PUT", "/dav/Workflow/Schedule/"+uuid+".json", `{"do": "trigger"}`)
+	if list := b.get(t, "/schedule?failed=1").body; !strings.Contains(list, "No entry passes the filter") {
+		t.Errorf("a later case has not failed: %s", list)
+	}
+}

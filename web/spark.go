@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/status"
 	"flowdrive/store"
 )
 
@@ -61,7 +62,7 @@ func (s sparkline) mark(b *strings.Builder, o *store.Occurrence, x float64) {
 	rect := func(class string, x, y, w, h float64) {
 		fmt.Fprintf(b, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, num(x), num(y), num(w), num(h))
 	}
-	switch o.Outcome {
+	switch outcomeOf(o) {
 	case engine.OutcomeFailed:
 		top := s.capHeight + 1
 		fmt.Fprintf(b, `<path class="fail" d="M%s %sh%sv%sh-%szM%s 0h%sv%sh-%sz"/>`, num(x), num(top), num(s.bar), num(ground-top), num(s.bar),
@@ -91,6 +92,15 @@ func (s sparkline) lateHeight(lag time.Duration) float64 {
 // num writes a number for an attribute of an SVG.
 func num(n float64) string { return strconv.FormatFloat(math.Round(n*10)/10, 'f', -1, 64) }
 
+// outcomeOf returns what became of an instant. That its case has failed counts more than that it
+// has one.
+func outcomeOf(o *store.Occurrence) string {
+	if status.Failed(o) {
+		return engine.OutcomeFailed
+	}
+	return o.Outcome
+}
+
 func lagOf(o *store.Occurrence) time.Duration { return max(o.FiredAt.Sub(o.Instant), 0) }
 
 // lagWords writes a lag in one unit.
@@ -114,8 +124,8 @@ func outcomeWords(outcomes []store.Occurrence) string {
 	why, same := "", true
 	for i := range outcomes {
 		o := &outcomes[i]
-		counts[o.Outcome]++
-		if o.Outcome == engine.OutcomeLate {
+		counts[outcomeOf(o)]++
+		if outcomeOf(o) == engine.OutcomeLate {
 			worst = max(worst, lagOf(o))
 		}
 		if o.Outcome == engine.OutcomeSkipped {

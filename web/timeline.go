@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/status"
 	"flowdrive/schedule"
 )
 
@@ -216,9 +217,13 @@ func (t *timelineOf) byDay(all []time.Time) [][]time.Time {
 // past draws what has been done today, dimmed.
 func (t *timelineOf) past(b *strings.Builder, e *engine.EntryView, y float64) {
 	var done []time.Time
+	what := map[time.Time]string{}
 	for i := range e.Outcomes {
 		if o := &e.Outcomes[i]; !o.Instant.Before(t.start) && o.Instant.Before(t.end()) && o.CaseID != 0 {
-			done = append(done, o.Instant)
+			done, what[o.Instant] = append(done, o.Instant), "done: "
+			if status.Failed(o) {
+				what[o.Instant] = "failed: "
+			}
 		}
 	}
 	if len(done) > dayBand || t.days > 7 && len(done) > 1 {
@@ -229,7 +234,7 @@ func (t *timelineOf) past(b *strings.Builder, e *engine.EntryView, y float64) {
 		return
 	}
 	for _, at := range done {
-		t.dot(b, at, y, "dot past", "done: ")
+		t.dot(b, at, y, "dot past", what[at])
 	}
 }
 

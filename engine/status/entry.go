@@ -236,12 +236,16 @@ func (e *Entry) writeOccurrences(p *page) {
 // failures returns those of the occurrences that failed, or whose case has failed.
 func (e *Entry) failures() (out []*store.Occurrence) {
 	for i := range e.Occurrences {
-		if o := &e.Occurrences[i]; o.Outcome == "failed" || caseFailed(o) || e.Undone[o.CaseID] != "" {
+		if o := &e.Occurrences[i]; Failed(o) || e.Undone[o.CaseID] != "" {
 			out = append(out, o)
 		}
 	}
 	return out
 }
+
+// Failed reports whether an instant has come to nothing: it could not have a case, or its case
+// has failed.
+func Failed(o *store.Occurrence) bool { return o.Outcome == "failed" || caseFailed(o) }
 
 // caseFailed reports whether an occurrence started a case that has failed.
 func caseFailed(o *store.Occurrence) bool { return machine.Life(o.State) == machine.Failed }

@@ -58,6 +58,7 @@ var (
 	selectHolding     = `SELECT ` + entryTable.list("") + ` FROM entries WHERE instr(CAST(form AS TEXT), ?1) > 0 ORDER BY seq`
 	selectOccurrences = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
 	occurrencesBefore = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 AND instant < ?2 ORDER BY instant DESC LIMIT ?3`
+	selectFailedCases = `SELECT id FROM cases WHERE id IN (SELECT value FROM json_each(?1)) AND state = 'failed' ORDER BY id`
 	insertOccurrence  = occurrenceTable.insert()
 	deleteThatEntry   = expecting(deleteEntry)
 	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE occurrences.case_id IS NULL`)
@@ -150,6 +151,15 @@ func (r entryReader) Occurrences(entry store.UUID, limit int) (all []store.Occur
 func (r entryReader) OccurrencesBefore(entry store.UUID, before time.Time, limit int) (all []store.Occurrence, err error) {
 	err = occurrenceTable.add(r.c, &all, occurrencesBefore, entry[:], before.UnixMilli(), limit)
 	return all, Failure("read the occurrences", err)
+}
+
+// FailedCases returns those of the cases that have failed, by ID.
+func (r entryReader) FailedCases(ids []int64) (failed []int64, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	failed, err = values[int64](r.c, selectFailedCases, array(ids))
+	return failed, Failure("read which cases have failed", err)
 }
 
 // InsertOccurrence records what became of an instant. The pair (entry,

@@ -292,3 +292,19 @@ func TestDueShares(t *testing.T) {
 		return nil
 	})
 }
+
+func TestFailedCases(t *testing.T) {
+	t.Parallel()
+	db := storetest.Run(t)
+	sam := addUser(t, db, "sam")
+	first, second, third := newCase(db, sam, 7), newCase(db, sam, 7), newCase(db, sam, 7)
+	first.State, third.State = "failed", "failed"
+	insertCases(t, db, first, second, third)
+	mustView(t, db, func(r store.Reader) error {
+		failed, err := r.Entries().FailedCases([]int64{third.ID, second.ID, first.ID, 99999})
+		same(t, "failed ones", []int64{first.ID, third.ID}, failed)
+		none, err2 := r.Entries().FailedCases(nil)
+		same(t, "of none", 0, len(none))
+		return errors.Join(err, err2)
+	})
+}

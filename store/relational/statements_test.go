@@ -14,7 +14,7 @@ func Statements() map[string]string {
 		"selectEntry": selectEntry, "selectEntries": selectEntries, "entriesOfContext": entriesOfContext,
 		"allEntries": allEntries, "countEntries": countEntries, "insertEntry": insertEntry.query,
 		"advanceEntry": advanceEntry.query, "updateEntry": updateEntry.query, "deleteEntry": deleteEntry,
-		"selectOccurrences": selectOccurrences, "occurrencesBefore": occurrencesBefore, "insertOccurrence": insertOccurrence.query,
+		"selectOccurrences": selectOccurrences, "selectFailedCases": selectFailedCases, "occurrencesBefore": occurrencesBefore, "insertOccurrence": insertOccurrence.query,
 		"selectCase": selectCase, "selectCases": selectCases, "selectSeenCases": selectSeenCases, "selectEntriesSeen": selectEntriesSeen, "allCases": allCases,
 		"casesOfRoute": casesOfRoute, "casesOfParty": casesOfParty, "selectAccess": selectAccess, "selectAccesses": selectAccesses, "openOfRoutes": openOfRoutes, "newestJournals": newestJournals,
 		"caseExists": caseExists, "countOpenCases": countOpenCases, "nextLane": nextLane, "selectQueued": selectQueued, "groupBusy": groupBusy,

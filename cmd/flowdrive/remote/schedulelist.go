@@ -57,20 +57,21 @@ func (e *Env) scheduleList() *cobra.Command {
 const ownerDisabled = "owner disabled"
 
 // lastOutcomes says what became of the newest instants of an entry, and whether the newest
-// has failed.
+// that was not skipped has failed.
 func lastOutcomes(last []client.Occurrence) (text string, failed bool) {
 	const newest = 3
 	var words []string
+	known := false
 	for _, o := range last {
 		word := o.Outcome
 		if o.State == "failed" || o.Failed != "" {
 			word = "failed"
 		}
-		if len(words) == 0 {
-			failed = word == "failed"
+		if !known && word != "skipped" {
+			known, failed = true, word == "failed"
 		}
-		if words = append(words, word); len(words) == newest {
-			break
+		if len(words) < newest {
+			words = append(words, word)
 		}
 	}
 	return strings.Join(words, ", "), failed
