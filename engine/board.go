@@ -131,7 +131,7 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 			if err := e.decider.writeAsked(tx, c); err != nil {
 				return nil, err
 			}
-			out := performance(c)
+			out := performance(c, req)
 			return out, e.Finish(tx, req, out)
 		}, nil
 	})

@@ -21,7 +21,7 @@ func TestEntryThatCannotStart(t *testing.T) {
 	if got := w.form(out.Form).get("warnings"); !strings.Contains(got, "amount, supplier") {
 		t.Errorf("the form warns of %s", got)
 	}
-	if says := try(sam.statusEntry("soon.json")).must(w, "the status"); !strings.Contains(says, "which fails as long as the entry lacks what the warning names") || strings.Contains(says, "It starts a case") {
+	if says := try(sam.statusEntry("soon.json")).must(w, "the status"); !strings.Contains(says, "which fails as long as the entry is as the warning says") || strings.Contains(says, "It starts a case") {
 		t.Errorf("the status file says %s", says)
 	}
 	sam.mustPutEntry(out.Name+".json", `{"do": "pause"}`)
@@ -31,6 +31,12 @@ func TestEntryThatCannotStart(t *testing.T) {
 	out = sam.mustPutEntry("soon.json", strings.Replace(doc, "DICT", `"Amount": 5, "supplier": "Sit"`, 1))
 	if len(out.Warnings) > 0 {
 		t.Errorf("with all that is needed: %q", out.Warnings)
+	}
+	for amount, want := range map[string]string{`"lots"`: `/xattrDict/amount must be a number, not a string`, `true`: `/xattrDict/amount must be a number`, `"5"`: "", `"$__XATTR_supplier__;"`: ""} {
+		out = sam.mustPutEntry("soon.json", strings.Replace(doc, "DICT", `"amount": `+amount+`, "supplier": "Sit"`, 1))
+		if got := strings.Join(out.Warnings, "; "); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("an amount of %s: %q", amount, got)
+		}
 	}
 }
 

@@ -194,7 +194,7 @@ func (e *Drops) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Out
 	}
 	input := c.messages[0]
 	out := &Outcome{
-		Draft: draftTask(c), Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), Form: c.row.Form, FormETag: caseETag(c.after),
+		Draft: draftTask(c), Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), Form: c.formFor(req), FormETag: caseETag(c.after),
 		Modified: c.after.Modified, CaseID: c.row.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: c.after.LogSeq,
 		Route: c.after.RouteName, Message: input.UUID, Warnings: c.warnings,
 	}

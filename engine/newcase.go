@@ -76,6 +76,20 @@ type caseChange struct {
 	full      bool                 // something failed because there was no room for it
 }
 
+// formFor returns the case's form as the request is answered with it. That of a dry run has the
+// warnings, which would otherwise be an answer of their own.
+func (c *caseChange) formFor(req Request) []byte {
+	if !req.DryRun || len(c.warnings) == 0 {
+		return c.row.Form
+	}
+	told := *c.after
+	told.Warnings = slices.Clip(told.Warnings)
+	for _, text := range c.warnings {
+		told.Warnings = append(told.Warnings, machine.Warning{Time: req.Now, Text: text})
+	}
+	return machine.Form(&told, c.route)
+}
+
 // createCase decides on a new case: queued, or started at once.
 func (e *decider) createCase(b newCase, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}

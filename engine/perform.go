@@ -145,16 +145,16 @@ func (e *Cases) Perform(ctx context.Context, req Request, id int64, action strin
 			if err := e.decider.writeAsked(tx, c); err != nil {
 				return nil, err
 			}
-			out := performance(c)
+			out := performance(c, req)
 			return out, e.Finish(tx, req, out)
 		}, nil
 	})
 }
 
 // performance is the outcome of what a user did to an action.
-func performance(c *caseChange) *Outcome {
+func performance(c *caseChange, req Request) *Outcome {
 	return &Outcome{
-		Changed: true, Name: fmt.Sprint(c.row.ID), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
+		Changed: true, Name: fmt.Sprint(c.row.ID), Form: c.formFor(req), FormETag: caseETag(c.after), Modified: c.after.Modified,
 		CaseID: c.row.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
 		Warnings: c.warnings,
 	}

@@ -236,7 +236,7 @@ func (e *Cases) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, er
 	c := p.change.after
 	out := &Outcome{
 		Created: p.created, Changed: p.change.row.Revision != p.change.base, Name: strconv.FormatInt(c.ID, 10),
-		Form: p.change.row.Form, FormETag: caseETag(c), Modified: c.Modified,
+		Form: p.change.formFor(req), FormETag: caseETag(c), Modified: c.Modified,
 		CaseID: c.ID, Life: c.Shown(), Status: c.Status, LogSeq: c.LogSeq, Warnings: p.change.warnings,
 	}
 	if keeps && p.byName {

@@ -74,6 +74,9 @@ func TestWarnings(t *testing.T) {
 		{with("crontab", `"spec": "5/7 8-17/2 * * *"`), ""},
 		{with("crontab", `"spec": "@daily"`), ""},
 		{with("interval", `"minutes": 90`), ""},
+		{with("interval", `"weeks": 1, "start": "2012-11-16 09:00"`), `The first instant is at 2012-11-16 12:34, not at 2012-11-16 09:00: start says before when nothing happens, and the instants are counted from date. To begin with start, write "date": "2012-11-16 09:00".`},
+		{with("interval", `"weeks": 1, "date": "2012-11-16 09:00", "start": "2012-11-16 09:00"`), ""},
+		{with("interval", `"minutes": 30, "start": "2012-11-16 09:00"`), ""},
 	} {
 		e := entry(t, test.doc, friday, nil)
 		if got := strings.Join(e.Warnings(), " "); got != test.want {

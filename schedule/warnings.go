@@ -13,7 +13,7 @@ import (
 // Warnings returns what is allowed in the entry and may not be what its author means,
 // a sentence each, in the order of the fields. It depends on the entry only.
 func (e *Entry) Warnings() []string {
-	return slices.Concat(e.unevenTimes(), e.unfilledLabels(), e.Unknown, e.CannotStart, e.Unfilled)
+	return slices.Concat(e.unevenTimes(), e.startOffGrid(), e.unfilledLabels(), e.Unknown, e.CannotStart, e.Unfilled)
 }
 
 // cannotStart begins the warnings in CannotStart.
@@ -163,6 +163,27 @@ func singleSteps(field, text string, least, most int) (warnings []string) {
 // Doubts returns Warnings for people who are about to store the entry: also of free
 // minutes, which an answer of the drive does not warn of, because the description says it.
 func (e *Entry) Doubts() []string { return append(e.freeMinute(), e.Warnings()...) }
+
+// startOffGrid warns of an interval whose start is between two of its instants: start says
+// before when nothing happens, and the instants are counted from date, which is when the
+// entry was stored if its author has not written one.
+func (e *Entry) startOffGrid() []string {
+	zone := e.location()
+	if e.Type != TypeInterval || e.Interval < time.Hour || zone == nil || !e.Start.After(e.Date) || e.Start.Sub(e.Date)%e.Interval == 0 {
+		return nil
+	}
+	s := e.Schedule()
+	if s == nil || e.IterationsPerformed > 0 {
+		return nil
+	}
+	first := s.Next(e.Start)
+	if first.IsZero() {
+		return nil
+	}
+	const layout = "2006-01-02 15:04"
+	start := e.Start.In(zone).Format(layout)
+	return []string{fmt.Sprintf("The first instant is at %s, not at %s: start says before when nothing happens, and the instants are counted from date. To begin with start, write \"date\": %q.", first.In(zone).Format(layout), start, start)}
+}
 
 // freeMinute warns of an entry that comes every minute in hours or on days that are
 // chosen: lesser fields do not default to 0.

@@ -81,7 +81,7 @@ func outlookOfEntry(e *schedule.Entry, listed int) string {
 	case e.LastError != "":
 		return "They fail, too, unless the cause of the last failure is mended."
 	case len(e.CannotStart) > 0:
-		return "They fail as long as the entry lacks what the warning names."
+		return "They fail as long as the entry is as the warning says."
 	case listed < foreseenInstants, e.Type == schedule.TypeSimple, left == 0:
 		return "Then it has fired for the last time."
 	case left > 0:

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -181,12 +182,12 @@ func (d declared) checkTypes(lacked []*route.Xattr, faults *document.Faults) {
 			continue
 		}
 		at := document.Pointer("/xattrDict", x.Key)
-		if !x.Fits(v) {
-			read, ok := readAs(x.Type, v)
-			if !ok {
-				faults.Add(nil, at, errs.CodeType, "%s", wrongType(x, v))
-				continue
-			}
+		read, amiss := readXattr(x, v)
+		if amiss != "" {
+			faults.Add(nil, at, errs.CodeType, "%s", amiss)
+			continue
+		}
+		if read != v {
 			d.c.Xattrs, v = d.c.Xattrs.Set(x.Key, read), read
 		}
 		if d.from != nil && d.from.LogSeq > 0 { // it is not new
@@ -198,6 +199,24 @@ func (d declared) checkTypes(lacked []*route.Xattr, faults *document.Faults) {
 			faults.Add(nil, at, errs.CodeRange, "%s", outside)
 		}
 	}
+}
+
+// readXattr returns the value as one of the declared type, and what is amiss if it cannot be that.
+func readXattr(x *route.Xattr, v label.Value) (read label.Value, amiss string) {
+	if x.Fits(v) {
+		return v, ""
+	}
+	read, ok := readAs(x.Type, v)
+	if !ok {
+		return v, wrongType(x, v)
+	}
+	return read, ""
+}
+
+// NotTaken says why no case starts with the value in that declared XATTR, "" if one does.
+func NotTaken(x *route.Xattr, v label.Value) string {
+	read, amiss := readXattr(x, v)
+	return cmp.Or(amiss, x.Outside(read))
 }
 
 // wrongType says that a value is not of the declared type.

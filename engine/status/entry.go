@@ -159,7 +159,7 @@ func (e *Entry) Outlook() string {
 		return fmt.Sprintf("It tries again at %s, which fails too unless the cause of the last failure is mended, %s", first, then)
 	}
 	if len(s.CannotStart) > 0 {
-		return fmt.Sprintf("It tries to start a case of the route %s at %s, which fails as long as the entry lacks what the warning names, %s", s.Route, first, then)
+		return fmt.Sprintf("It tries to start a case of the route %s at %s, which fails as long as the entry is as the warning says, %s", s.Route, first, then)
 	}
 	if e.Held != "" {
 		return fmt.Sprintf("It creates a case of the route %s at %s, %s The case does not start then. %s", s.Route, first, then, e.Held)
