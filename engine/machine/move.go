@@ -82,7 +82,7 @@ func (d personal) falseConditions(target int, actor Actor) (sentences []string) 
 
 // leadsTo returns the state to which the case comes by an action, if it is performed now. It
 // is NoState if there is none, or if only a decision or children can tell.
-func (d *caseDecision) leadsTo(a *route.Action) int {
+func (d personal) leadsTo(a *route.Action) int {
 	if a.Decide != nil || a.Child != nil {
 		return route.NoState
 	}
