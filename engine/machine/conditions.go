@@ -296,6 +296,15 @@ func outputs(a *route.Action) []string {
 	return names
 }
 
+// wrongWord says which word was given instead of one of known, and which one may be meant. It
+// is empty if none was given.
+func wrongWord(given string, known []string) string {
+	if given == "" {
+		return ""
+	}
+	return fmt.Sprintf(", not %q%s", clip(given), document.Hint(given, known))
+}
+
 // routeFault returns the error of a route that cannot be carried out.
 func routeFault(format string, args ...any) error {
 	return errs.New(errs.RouteFault, "The route is at fault: %s.", strings.TrimSuffix(fmt.Sprintf(format, args...), "."))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"flowdrive/internal/document"
@@ -122,15 +121,6 @@ func resolutionNamed(a *route.Action, given string) string {
 		}
 	}
 	return name
-}
-
-// wrongWord says which word was given instead of one of known, and which one may be meant. It
-// is empty if none was given.
-func wrongWord(given string, known []string) string {
-	if given == "" {
-		return ""
-	}
-	return ", not " + strconv.Quote(clip(given)) + document.Hint(given, known)
 }
 
 // checkPerform checks the form and the resolution that a person sends. The error
