@@ -49,7 +49,7 @@ actions:
 	if done := cy.post(t, page, "action", "withdraw", "do", "perform", "comment", "Not needed", "key", "k1"); done.status != 303 {
 		t.Fatalf("withdraw: %d %s", done.status, done.body)
 	}
-	if after := cy.get(t, page).body; !strings.Contains(after, "Nothing is left to do: the case has ended.") || strings.Contains(after, "What you may do besides") {
+	if after := cy.get(t, page).body; !strings.Contains(after, "Nothing is left to do: the case has ended.") || strings.Contains(after, "What else you may do") {
 		t.Errorf("afterwards: %s", after)
 	}
 }

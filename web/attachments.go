@@ -51,7 +51,7 @@ func deleteAttachment(_ *visit, v url.Values) (*act, error) {
 func drawAttachments(x *visit) error {
 	v := &attachmentsView{documentsView: &documentsView{
 		Title: "Attachments", Here: "/attachments",
-		Empty: "No attachment is yours. A file that a case is started with, or that is attached to one, is here.",
+		Empty: "No attachment is yours.",
 	}}
 	if err := x.areas(v.documentsView, ""); err != nil {
 		return err

@@ -200,7 +200,7 @@ func (x boardDrawing) askMove(v *boardView) error {
 	}
 	way := &field{Key: "way", Name: "way", Label: "Where to", Kind: "select", Needed: true}
 	for _, w := range waysOf(view) {
-		words := w.Title + ": " + strings.Join(titlesOf(view.Route, w.To), " or ")
+		words := w.Title + " → " + strings.Join(titlesOf(view.Route, w.To), " or ")
 		if w.Ask != "" {
 			v.Elsewhere = append(v.Elsewhere, anchor{Href: w.Ask, Label: words})
 			continue

@@ -431,7 +431,7 @@ func (x caseDrawing) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
 		names = append(names, x.partyText(party))
 	}
 	if len(names) == 0 {
-		return "only who administers the route can do it"
+		return "only the route's administrators can do it"
 	}
 	return joined(names) + " can do it"
 }
@@ -440,7 +440,7 @@ func (x caseDrawing) whoText(d *engine.CaseDetail, en *machine.Enabled) string {
 func (x caseDrawing) partyText(party string) string {
 	switch party {
 	case machine.PartyAdmins:
-		return "who administers the route"
+		return "the route's administrators"
 	case machine.PartyStakeholders:
 		return "the stakeholders"
 	}

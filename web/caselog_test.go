@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flowdrive/engine"
 	"flowdrive/engine/machine"
 )
 
@@ -55,5 +56,36 @@ actions:
 	}
 	if strings.Contains(got.body, "TimerExpired") {
 		t.Errorf("the log has what is meant for programs:\n%s", got.body)
+	}
+}
+
+// TestLogOfAPage: what the log says for programs is said for people on the page: who made the case,
+// which fields its route does not have, and how many cases of which route were started.
+func TestLogOfAPage(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	buy := g.start(t, "bob", `{"route": "expense", "title": "Chairs", "xattrDict": {"amount": 12, "amuont": 13, "why": "Broken"}}`)
+	vote := g.start(t, "sam", `{"route": "tip", "title": "TIP 42: sessions"}`)
+	for _, test := range []struct {
+		user, id string
+		want     []string
+	}{
+		{"bob", buy, []string{"</b> created the case", "The route has no field &#34;why&#34;. The case has it all the same", "The route has no field &#34;amuont&#34;; did you mean &#34;amount&#34;? The case has it all the same", "</svg></span>the route&#39;s administrators"}},
+		{"sam", vote, []string{"Started 3 cases of Vote", "3 cases of Vote</span>"}},
+	} {
+		got := g.browse(t, test.user).get(t, "/cases/"+test.id).body
+		for _, part := range test.want {
+			if !strings.Contains(got, part) {
+				t.Errorf("the page of %s has no %q in\n%s", test.id, part, got)
+			}
+		}
+		for _, part := range []string{"XATTR", "of the route tip-vote"} {
+			if strings.Contains(got, part) {
+				t.Errorf("the page of %s has %q", test.id, part)
+			}
+		}
+	}
+	if got := childRoute(&engine.CaseDetail{}, "tip-vote"); got != "tip-vote" {
+		t.Errorf("of children that are not seen: got %q", got)
 	}
 }

@@ -70,14 +70,15 @@ func (x caseDrawing) logOf(v *caseView, d *engine.CaseDetail) error {
 		v.Earlier = x.with("after", strconv.FormatInt(entries[logRows-1].Seq, 10))
 	}
 	for i := range entries {
-		v.Log = append(v.Log, x.logLine(&entries[i], d.Route))
+		v.Log = append(v.Log, x.logLine(&entries[i], d))
 	}
 	return nil
 }
 
 // logLine returns an entry of the log as a line.
-func (x caseDrawing) logLine(e *machine.LogEntry, r *route.Route) logLine {
-	l := logLine{What: shorten(x.logWords(e, r), mostShown), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: shorten(deref(e.Comment), mostShown), Resolution: deref(e.Resolution)}
+func (x caseDrawing) logLine(e *machine.LogEntry, d *engine.CaseDetail) logLine {
+	r := d.Route
+	l := logLine{What: shorten(x.logWords(e, d), mostShown), Icon: "info", When: x.Words.Time(e.Time, x.Words.Short(e.Time)), Comment: shorten(deref(e.Comment), mostShown), Resolution: deref(e.Resolution)}
 	if actor := deref(e.Actor); actor != "" && actor != "timer" {
 		l.Who = x.Queries.Person(actor).Shown()
 		if behalf := deref(e.OnBehalfOf); behalf != "" {
@@ -292,7 +293,7 @@ func (x caseDrawing) peopleOf(v *caseView, d *engine.CaseDetail) {
 			if p := x.partyText(party); p != "" {
 				person := x.Queries.Person(party)
 				if party != person.Name || party == machine.PartyAdmins || party == machine.PartyStakeholders {
-					person = Person{Name: p, Team: true}
+					person = Person{Name: p, Team: true, Phrase: party == machine.PartyAdmins || party == machine.PartyStakeholders}
 				}
 				r.Players = append(r.Players, person)
 			}

@@ -77,7 +77,7 @@ func (x caseDrawing) voteOf(v *caseView, d *engine.CaseDetail) {
 	if len(d.Case.Children) == 0 {
 		return
 	}
-	out := &voteView{Title: "Children", Total: d.Case.ChildrenCount, Route: d.Case.Children[0].Route}
+	out := &voteView{Title: "Children", Total: d.Case.ChildrenCount, Route: childRoute(d, d.Case.Children[0].Route)}
 	if a := d.Case.Children[0].Action; a != "" {
 		out.Title = actionTitle(d.Route, a)
 	}

@@ -240,7 +240,7 @@ func (x documentDrawing) listDocuments(v *documentsView, path engine.DocumentPat
 	}
 	v.Empty = "There is nothing here."
 	if v.Writable {
-		v.Empty = "Drop files here, or upload them."
+		v.Empty = "There is nothing here yet."
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type entryView struct {
 	Earlier  string
 	Next     []instantRow
 	NextWhen string
+	NextZone string // the zone of the instants, "" if it is that of the page
 	NoNext   string
 	Rules    []aboutLine
 	Xattrs   []aboutLine
@@ -115,6 +116,9 @@ func drawEntry(x *visit) error {
 	if v.NoNext = whyNone(e); !e.NextIteration.IsZero() && e.Ended.IsZero() && !e.Disabled {
 		v.NoNext, v.NextWhen = "", x.Words.Relative(e.NextIteration)
 		v.Next = x.scheduleDrawing().instantRows(e.Entry)
+		if zone := x.scheduleDrawing().zoneOfEntry(e.Entry).String(); zone != x.Words.Zone() {
+			v.NextZone = zone
+		}
 	}
 	v.Forecast = x.foreseeEntry(e)
 	x.scheduleDrawing().commandsOfEntry(v, e)
@@ -135,8 +139,10 @@ func (x scheduleDrawing) notesOfEntry(v *entryView, e *engine.EntryView) {
 		add("info", "cancelled", "Deleted by "+x.Queries.Person(e.Actor).Shown()+" "+x.Words.Moment(e.Ended)+".", "Its cases and its history stay.")
 	case !e.Ended.IsZero():
 		add("info", "done", "Has fired for the last time, "+x.Words.Moment(e.Ended)+".", "Its cases and its history stay.")
+	case e.Paused && e.Note != "":
+		add("hold", "suspended", "Paused:", e.Note)
 	case e.Paused:
-		add("hold", "suspended", "Paused.", cmp.Or(e.Note, "Nothing fires until somebody resumes it."))
+		add("hold", "suspended", "Paused.", "Nothing fires until it is resumed.")
 	case e.Note != "":
 		add("info", "info", "Note:", e.Note)
 	}
@@ -199,12 +205,11 @@ func (x scheduleDrawing) instantRows(e *schedule.Entry) (out []instantRow) {
 	zone := x.zoneOfEntry(e)
 	w := words{now: x.now, zone: zone}
 	n, year := 0, x.now.In(zone).Year()
-	for _, i := range schedule.Explained(e, x.now, shownNext) {
+	instants := schedule.Explained(e, x.now, shownNext)
+	layout := clockOf(instants)
+	for _, i := range instants {
 		at := i.At.In(zone)
-		row := instantRow{Clock: at.Format("15:04"), UTC: i.At.UTC().Format("15:04") + " UTC", Why: i.Why, Left: i.Left, Marked: i.Why != "", Exact: i.At.UTC().Format(time.RFC3339)}
-		if at.Second() != 0 {
-			row.Clock = at.Format("15:04:05")
-		}
+		row := instantRow{Clock: at.Format(layout), UTC: i.At.UTC().Format(layout) + " UTC", Why: i.Why, Left: i.Left, Marked: i.Why != "", Exact: i.At.UTC().Format(time.RFC3339)}
 		switch d := w.days(i.At); {
 		case d == 0:
 			row.Day = "today"
@@ -223,6 +228,17 @@ func (x scheduleDrawing) instantRows(e *schedule.Entry) (out []instantRow) {
 		out = append(out, row)
 	}
 	return out
+}
+
+// clockOf returns how clocks show the instants: with seconds only if two of them are in the same
+// minute, as elsewhere on the page.
+func clockOf(instants []schedule.Instant) string {
+	for i := 1; i < len(instants); i++ {
+		if instants[i].At.Truncate(time.Minute).Equal(instants[i-1].At.Truncate(time.Minute)) {
+			return "15:04:05"
+		}
+	}
+	return "15:04"
 }
 
 // zoneOfEntry returns the zone in which people think of the entry: its own, and the

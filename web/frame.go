@@ -22,6 +22,7 @@ type Person struct {
 	Name     string
 	FullName string // "" if it has none
 	Team     bool
+	Phrase   bool // the name describes people, such as "the stakeholders", and is nobody's
 }
 
 // Shown returns what the person is called on pages.

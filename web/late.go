@@ -65,8 +65,8 @@ func drawLate(x *visit) error {
 		state     mark
 	}{
 		{status.LateEscalated, "Could not be done by the server", "Open the case: mend the cause and try again, or skip it.", mark{"bad", "escalated", "Escalated"}},
-		{status.LateFailed, "Failed cases", "Open the case to see why. Who administers the route can start it again or cancel it.", mark{"bad", "failed", "Failed"}},
-		{status.LateOverdue, "Overdue", "Who has the task can do it or hand it on. Who administers the route can set another date.", mark{"bad", "late", "Overdue"}},
+		{status.LateFailed, "Failed cases", "Open the case to see why. The route's administrators can start it again or cancel it.", mark{"bad", "failed", "Failed"}},
+		{status.LateOverdue, "Overdue", "Those who have the task can do it or hand it on. The route's administrators can set another date.", mark{"bad", "late", "Overdue"}},
 		{status.LateWarning, "Warnings", "The case says what is warned of.", mark{"warn", "warn", "Warning"}},
 	} {
 		g := lateGroup{ID: string(kind.kind), Title: kind.title, Do: kind.do, States: kind.kind == status.LateOverdue}

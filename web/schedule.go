@@ -12,6 +12,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // schedulePages are the pages of schedule entries.
@@ -51,6 +52,7 @@ type entryRow struct {
 	None      string // why there is no next instant
 	Spark     template.HTML
 	Sub       template.HTML
+	Skipped   bool // Sub says why the last instant was skipped
 	Error     template.HTML
 	State     mark
 	MayChange bool
@@ -187,6 +189,7 @@ func (x scheduleDrawing) entryRow(e *engine.EntryView) entryRow {
 	} else {
 		row.Sub = "not fired yet"
 	}
+	skipped := skippedLast(e.Outcomes)
 	switch {
 	case e.LastError != "":
 		row.Error = template.HTML(template.HTMLEscapeString(e.LastError)) //nolint:gosec // escaped
@@ -194,10 +197,28 @@ func (x scheduleDrawing) entryRow(e *engine.EntryView) entryRow {
 		row.Sub = template.HTML(template.HTMLEscapeString(e.Note)) //nolint:gosec // escaped
 	case e.LastFails:
 		row.Error = template.HTML(fmt.Sprintf(`<a href="/cases/%d">case %d</a> has failed`, e.LastCase, e.LastCase)) //nolint:gosec // numbers
+	case skipped != "":
+		row.Sub, row.Skipped = template.HTML(template.HTMLEscapeString(skipped)), true //nolint:gosec // escaped
 	case e.LastCase != 0:
 		row.Sub = template.HTML(fmt.Sprintf(`last in <a href="/cases/%d">case %d</a>`, e.LastCase, e.LastCase)) //nolint:gosec // numbers
 	}
 	return row
+}
+
+// skippedLast says why the newest outcome was skipped, "" if it was not, or only because its day
+// is left out, which the words of the entry say. Outcomes come newest first.
+func skippedLast(outcomes []store.Occurrence) string {
+	if len(outcomes) == 0 || outcomes[0].Outcome != engine.OutcomeSkipped {
+		return ""
+	}
+	kind, why, found := strings.Cut(outcomes[0].Reason, ": ")
+	switch {
+	case kind == "excluded":
+		return ""
+	case !found:
+		return strings.TrimSuffix("skipped: "+kind, ": ")
+	}
+	return "skipped: " + strings.Replace(why, " of the entry ", " ", 1)
 }
 
 // whyNone says why an entry has no next instant.

@@ -467,7 +467,7 @@ func (x taskDrawing) emptyTasks(v *tasksView) {
 	case v.List == engine.WorklistWarnings:
 		v.Empty, v.Hint = "No case of yours has a warning.", "A route can warn of a case that waits for long."
 	case v.List == engine.WorklistEscalated:
-		v.Empty, v.Hint = "There is nothing that the server could not do.", "What it could not do by itself appears here, with what went wrong."
+		v.Empty, v.Hint = "Nothing has failed.", "What the server could not do by itself appears here, with what went wrong."
 	default:
 		v.Empty, v.Hint = "Nothing waits for you.", "Tasks appear here when a case asks you for something."
 	}

@@ -46,14 +46,9 @@ func (c *Case) Marks() *diagram.Marks {
 	return m
 }
 
-// childrenOf says how far the children of an action are: "4 × tip-vote, 2 open".
+// childrenOf says how far the children of an action are: "2 of 4 ended".
 func childrenOf(k *machine.ChildSummary) string {
-	open := k.Total - k.Completed - k.Canceled
-	text := fmt.Sprintf("%d × %s", k.Total, k.Route)
-	if open > 0 {
-		text += fmt.Sprintf(", %d open", open)
-	}
-	return text
+	return fmt.Sprintf("%d of %d ended", k.Completed+k.Canceled, k.Total)
 }
 
 // markStates marks the states that the case has been in, and the arrows that it went

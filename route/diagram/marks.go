@@ -65,7 +65,7 @@ type Marks struct {
 	Flag    string            // at the state that is marked Here: "now, 2 days"
 	Went    []Way             // the way that a case took
 	Can     []Way             // where it can go to
-	Stacks  map[string]string // instead of the line of a stack: "4 × tip-vote, 2 open"
+	Stacks  map[string]string // instead of the line of a stack: "2 of 4 ended"; it has the room of "cases of tip-vote"
 	Counts  map[string]Count
 	Times   map[string]int // how often each action was performed, for the table
 }
