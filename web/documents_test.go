@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -33,6 +34,18 @@ func documentPagesToTry() []pageToTry {
 	}
 }
 
+// badge returns a small picture: a ring.
+func badge(tb testing.TB) string {
+	tb.Helper()
+	const ring = "iVBORw0KGgoAAAANSUhEUgAAADAAAAAwAgMAAAAqbBEUAAAACVBMVEUAAAA0SLj///+sc/+UAAAAAXRSTlMAQObYZgAAAJJJREFUeNqskrEVgzAMREPBCOzDCBSIIiOwj0dI4ZsyT1Jk" +
+		"+5yoiyr+O3EgnR5ftYmc8byIiOxdaJIJIa0Oh4F8aujyvjXgmGELOIf3zWGEpcPucFcHNbuAYnYKN1AN1BkAzHuGS6H8gqfC61+Qfyf5NxqBhqOxaSH53ni9eQoUFsXIAVP0dBR8LnRIrd4BAAD//4yUp/mYVHogAAAAAElFTkSuQmCC"
+	data, err := base64.StdEncoding.DecodeString(ring)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(data)
+}
+
 // furnishDocuments fills the documents of the team core.
 func (g *rig) furnishDocuments(tb testing.TB) {
 	tb.Helper()
@@ -41,7 +54,7 @@ func (g *rig) furnishDocuments(tb testing.TB) {
 	g.must(tb, "bob", 204, "PUT", core+"rates.csv", "EUR,1.2963\nGBP,1.5901\n")
 	g.must(tb, "bob", 201, "PUT", core+"%3Cimg%20src=x%3E%20&%20%22quotes%22.txt", "<script>alert(1)</script>")
 	g.must(tb, "cy", 201, "MKCOL", core+"2012", "")
-	g.must(tb, "cy", 201, "PUT", core+"2012/badge.png", "\x89PNG")
+	g.must(tb, "cy", 201, "PUT", core+"2012/badge.png", badge(tb))
 	g.must(tb, "cy", 201, "PUT", core+"gone.txt", "here for a moment")
 	g.must(tb, "cy", 204, "DELETE", core+"gone.txt", "")
 	g.must(tb, "ann", 201, "PUT", "/attachfs/offer.pdf", "%PDF")

@@ -51,7 +51,7 @@ func drawRouteAccess(x *visit) error {
 		{"Start cases", who.starts, a.MayStart},
 		{"Change the route, its hooks and its scenario; move, suspend and cancel its cases; set dates", who.changes, a.MayChange},
 	}
-	v.Lede = "It belongs to " + who.owns + ". Administrators of the server may do everything. Who may see a case is decided for each: its context, its starter, those with a part in it, and who administers the route."
+	v.Lede = "It belongs to " + who.owns + ". Administrators of the server may do everything. Who may see a case is decided for each: its context, its starter, those with a part in it, and the route's administrators."
 	for i := range r.Roles {
 		role := &r.Roles[i]
 		v.Roles = append(v.Roles, routeRole{
@@ -135,7 +135,7 @@ func (x *visit) wordsOfRules(o *engine.RouteOverview, rules []route.Rule) (out [
 		case route.RuleStakeholders:
 			words = "the stakeholders"
 		case route.RuleAdmins:
-			words = "who administers the route"
+			words = "the route's administrators"
 		case route.RuleXattr:
 			words = "whom the field " + fieldTitle(r, rule.Arg) + " names"
 		case route.RuleParent:
