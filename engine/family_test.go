@@ -115,7 +115,7 @@ func TestTIP(t *testing.T) {
 	same(t, "output of a closed case", bob.read(kids[1], engine.OwnOutput), "text/plain: ")
 	w.refused(try(w.Cases.Message(t.Context(), bob.by(), kids[1], store.UUID{}, engine.OwnException)).err, errs.NotFound)
 	log := strings.Join(sam.logTexts(id), "\n")
-	for _, want := range []string{"action: Proposed", "child: 3 of the route tip-vote", fmt.Sprintf("child: Case %d completed: approved", kids[0]), "action: vote"} {
+	for _, want := range []string{"action: Proposed", "child: Started 3 cases of the route tip-vote", fmt.Sprintf("child: Case %d completed: approved", kids[0]), "action: vote"} {
 		if strings.Count(log, want) != 1 {
 			t.Errorf("%q is not in the log once:\n%s", want, log)
 		}

@@ -23,7 +23,7 @@ var unknownText = regexp.MustCompile(`^The route "[^"]*" neither declares nor us
 var furtherText = regexp.MustCompile(`^(\d+) further XATTRs are not declared either$`)
 
 // childrenText matches what the log says of children that are started: how many, and their route.
-var childrenText = regexp.MustCompile(`^(\d+) of the route (\S+)$`)
+var childrenText = regexp.MustCompile(`^(Started \d+ cases? of) the route (\S+)$`)
 
 // foldAttempts leaves of attempts that failed one after the other for the same reason the
 // newest one, whose number says how many there were. The newest entries come first.
@@ -61,7 +61,7 @@ func (x caseDrawing) logWords(e *machine.LogEntry, d *engine.CaseDetail) string 
 		}
 	case machine.LogChild:
 		if m := childrenText.FindStringSubmatch(e.Text); m != nil {
-			return "Started " + m[1] + casesOf(m[1]) + childRoute(d, m[2])
+			return m[1] + " " + childRoute(d, m[2])
 		}
 	case machine.LogMessage:
 		if m := attemptText.FindStringSubmatch(e.Text); m != nil {
@@ -84,14 +84,6 @@ func (x caseDrawing) logWords(e *machine.LogEntry, d *engine.CaseDetail) string 
 	case machine.LogAction, machine.LogError, machine.LogTask, machine.LogState, machine.LogRoles, machine.LogRemark:
 	}
 	return x.Words.Instants(machine.LogWords(e, x.partyText))
-}
-
-// casesOf returns what stands between a number of cases and the title of their route.
-func casesOf(n string) string {
-	if n == "1" {
-		return " case of "
-	}
-	return " cases of "
 }
 
 // childRoute returns the title of the route of children, its name if the reader sees none of them.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -94,7 +96,7 @@ func (d relations) planChildren(place int) error {
 	if e = &d.c.Enabled[place]; e.Children.Made < total {
 		d.putPlan(e.Number, plan)
 	}
-	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", total, def.Route.Name)})
+	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("Started %s of the route %s", english.Plural(int(total), "case", ""), def.Route.Name)})
 	return nil
 }
 
