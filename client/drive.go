@@ -150,8 +150,23 @@ func (c *Client) transfer(ctx context.Context, method, from, to string) error {
 
 // Delete deletes a file or folder, or does what DELETE does there: it cancels a case.
 func (c *Client) Delete(ctx context.Context, name string, query url.Values) error {
+	_, err := DeleteKept(ctx, c, name, query)
+	return err
+}
+
+// DeleteKept does what Delete of the client does. If the disk of the server is full, and what was deleted goes
+// on taking room, it returns the folder that keeps it, as a path below /dav/; else "".
+func DeleteKept(ctx context.Context, c *Client, name string, query url.Values) (kept string, err error) {
 	where := drivePath(name)
-	return c.do(ctx, request{method: http.MethodDelete, path: where, query: query, once: true})
+	_, header, err := c.read(ctx, request{method: http.MethodDelete, path: where, query: query, once: true})
+	if err != nil {
+		return "", err
+	}
+	at, err := url.PathUnescape(header.Get("X-Flowdrive-Kept"))
+	if err != nil {
+		return "", fmt.Errorf("read where what was deleted is kept: %w", err)
+	}
+	return strings.TrimPrefix(at, "/dav/"), nil
 }
 
 // do sends a request whose answer has nothing to read.

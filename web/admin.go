@@ -60,26 +60,6 @@ type figure struct {
 
 type adminNote struct{ Class, Icon, Title, Text, Href string }
 
-type userRow struct {
-	Factor   bool   `json:"secondFactor"`
-	Name     string `json:"name"`
-	FullName string `json:"fullName"`
-	Email    string `json:"email"`
-	Admin    bool   `json:"admin"`
-	Disabled bool   `json:"disabled"`
-	Deputy   *struct {
-		User string    `json:"user"`
-		From time.Time `json:"from"`
-		To   time.Time `json:"to"`
-	} `json:"deputy"`
-
-	Person Person   `json:"-"`
-	Teams  []string `json:"-"`
-	Menu   []anchor `json:"-"`
-	From   string   `json:"-"` // when the deputy begins, "" if that is past
-	To     string   `json:"-"` // when the deputy ends
-}
-
 type teamRow struct {
 	Name    string   `json:"name"`
 	Members []string `json:"members"`
@@ -133,38 +113,6 @@ func creating(do string) [][2]string {
 	return nil
 }
 
-func storeUser(x *visit, v url.Values) (*act, error) {
-	name, err := nameOf(v)
-	if err != nil {
-		return nil, err
-	}
-	m := []member{always("fullName", v.Get("fullName")), always("email", v.Get("email")), {"admin", flagOf(v, "admin")}, text("password", v.Get("password"))}
-	if v.Get("do") == "user-add" { // the drive refuses one without
-		m[len(m)-1] = always("password", v.Get("password"))
-	}
-	if v.Get("do") == "user" {
-		m = append(m, member{"disabled", flagOf(v, "disabled")})
-	}
-	if v.Get("revoke") == "true" {
-		m = append(m, member{"revoke", []byte("true")})
-	}
-	q := put(adminPath+"Users/"+url.PathEscape(name)+".json", m, "password")
-	q.Header = creating(v.Get("do"))
-	if v.Get("password") == "" && v.Get("do") == "user" {
-		q.Shown = nil
-	}
-	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said(name + " is stored.")}, nil
-}
-
-func resetFactor(x *visit, v url.Values) (*act, error) {
-	name, err := nameOf(v)
-	if err != nil {
-		return nil, err
-	}
-	q := put(adminPath+"Users/"+url.PathEscape(name)+".json", []member{{"secondFactor", []byte("false")}})
-	return &act{requests: []driveRequest{q}, to: x.with("do", "", "name", ""), done: said("The password of " + name + " is enough again.")}, nil
-}
-
 func flagOf(v url.Values, name string) []byte {
 	return []byte(strconv.FormatBool(v.Get(name) == "true"))
 }
@@ -199,12 +147,15 @@ func deleteOf(folder string) form {
 		if err != nil {
 			return nil, err
 		}
-		done := name + " is deleted."
+		at, done := adminPath+folder+"/"+url.PathEscape(name)+".json", name+" is deleted."
 		if folder == "Holds" {
 			done = name + " is let go. What waited starts."
+		} else if to := strings.TrimSpace(v.Get("handOver")); to != "" {
+			at += "?handOver=" + url.QueryEscape(to)
+			done = name + " is deleted. All that " + name + " had is " + to + "'s now."
 		}
 		return &act{
-			requests: []driveRequest{{Method: "DELETE", Path: adminPath + folder + "/" + url.PathEscape(name) + ".json"}},
+			requests: []driveRequest{{Method: "DELETE", Path: at}},
 			to:       x.with("do", "", "name", ""), done: said(done),
 		}, nil
 	}
@@ -333,87 +284,6 @@ func (x adminDrawing) notesOfServer(v *adminView) error {
 	return nil
 }
 
-func drawUsers(x *visit) error {
-	v := &adminView{Title: "Users", Lede: "Who may log in. A user who is disabled keeps what is theirs; their sessions, devices and calendar addresses end at once.", Add: x.with("do", "user-add", "name", "") + "#ask", AddText: "Add a user"}
-	var users []userRow
-	var teams []teamRow
-	if err := x.readJSON(adminPath+"Users/.contents", &users); err != nil {
-		return err
-	}
-	if err := x.readJSON(adminPath+"Teams/.contents", &teams); err != nil {
-		return err
-	}
-	name := x.about()
-	var chosen *userRow
-	for i := range users {
-		u := &users[i]
-		u.Person = x.Queries.Person(u.Name)
-		for _, t := range teams {
-			if slices.Contains(t.Members, u.Name) {
-				u.Teams = append(u.Teams, t.Name)
-			}
-		}
-		if u.Deputy != nil {
-			u.To = x.Words.date(u.Deputy.To.Add(-time.Second)) // its last day
-			if u.Deputy.From.After(x.now) {
-				u.From = x.Words.date(u.Deputy.From)
-			}
-		}
-		u.Menu = []anchor{{Label: "Change…", Href: x.with("do", "user", "name", u.Name) + "#ask"}, {Label: "Delete…", Href: x.with("do", "user-delete", "name", u.Name) + "#ask"}}
-		if u.Factor {
-			u.Menu = append(u.Menu, anchor{Label: "Reset the second factor…", Href: x.with("do", "user-factor", "name", u.Name) + "#ask"})
-		}
-		if u.Name == name {
-			chosen = u
-		}
-	}
-	v.Users = users
-	v.Ask = x.askUser(chosen)
-	return x.adminDraw(v, "Users")
-}
-
-func (x *visit) askUser(u *userRow) *asking {
-	do := x.asked()
-	a := asking{Do: do, Cancel: x.with("do", "", "name", "")}
-	switch {
-	case do == "user-add":
-		a.Title, a.Submit = "Add a user", "Add"
-		a.Fields = []*field{{Name: "name", Label: "Name", Kind: "text", Needed: true, Hint: "To log in with: letters, digits, -, _, single dots and @."}}
-		u = &userRow{}
-	case u == nil:
-		return nil
-	case do == "user-delete":
-		a.Title, a.Submit, a.Hidden = "Delete "+u.Name, "Delete", []hidden{{"name", u.Name}}
-		a.Text = "Who owns something or takes part in a case cannot be deleted. They can be disabled instead."
-		return x.asks(a, adminForms()[do])
-	case do == "user-factor":
-		a.Title, a.Submit, a.Hidden = "Reset the second factor of "+u.Name, "Reset", []hidden{{"name", u.Name}}
-		a.Text = "Their password is enough then, until they set up another one. Do it if their device and recovery codes are lost, and you are sure who asks."
-		return x.asks(a, adminForms()[do])
-	case do == "user":
-		a.Title, a.Submit, a.Hidden = "Change "+u.Name, "Store", []hidden{{"name", u.Name}}
-	default:
-		return nil
-	}
-	a.Fields = append(a.Fields,
-		&field{Name: "fullName", Label: "Full name", Kind: "text", Value: u.FullName},
-		&field{Name: "email", Label: "Mail", Kind: "email", Value: u.Email},
-		&field{Name: "password", Label: "Password", Kind: "password", Needed: do == "user-add", Fill: "new-password", Hint: passwordHint(do)},
-		&field{Name: "admin", Label: "Administers the server", Kind: "check", Value: strconv.FormatBool(u.Admin)})
-	if do == "user" {
-		a.Fields = append(a.Fields, &field{Name: "disabled", Label: "Disabled: may not log in", Kind: "check", Value: strconv.FormatBool(u.Disabled)},
-			&field{Name: "revoke", Label: "End app passwords and calendar links", Kind: "check", Value: "false"})
-	}
-	return x.asks(a, adminForms()[do])
-}
-
-func passwordHint(do string) string {
-	if do == "user" {
-		return "It stays if this is empty. With a new one all sessions of the user end."
-	}
-	return "12 characters or more. The user can change it."
-}
-
 func drawTeams(x *visit) error {
 	v := &adminView{Title: "Teams", Lede: "Who works together. Teams may be members of teams.", Add: x.with("do", "team-add", "name", "") + "#ask", AddText: "Add a team"}
 	if err := x.readJSON(adminPath+"Teams/.contents", &v.Teams); err != nil {
@@ -439,7 +309,8 @@ func drawTeams(x *visit) error {
 		return x.adminDraw(v, "Teams")
 	case do == "team-delete":
 		a.Title, a.Submit, a.Hidden = "Delete the team "+name, "Delete", []hidden{{"name", name}}
-		a.Text = "A team that owns something or takes part in a case cannot be deleted."
+		a.Text = "If the team owns something or takes part in a case, all that goes to another team or user."
+		a.Fields = []*field{handOverField(x, name)}
 	case do == "team":
 		a.Title, a.Submit, a.Hidden = "Change the team "+name, "Store", []hidden{{"name", name}}
 	default:
@@ -500,11 +371,12 @@ type auditRow struct {
 }
 
 // passes reports whether a row, of which the line is given, is of who and what the page is
-// filtered by. What was done is found by its words and by its name in the log.
+// filtered by. Who is found by a part of the name: that of somebody at the machine's command
+// line is longer than what people know. What was done is found by its words and by its name in the log.
 func (a *auditView) passes(row *auditRow, line string) bool {
 	has := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
 	title := row.Action.Title()
-	return (a.Outcome == "" || row.Outcome == a.Outcome) && (a.Actor == "" || strings.EqualFold(a.Actor, deref(row.Actor))) &&
+	return (a.Outcome == "" || row.Outcome == a.Outcome) && has(deref(row.Actor), a.Actor) &&
 		(has(string(row.Action), a.Action) || has(title, a.Action)) && (has(line, a.Query) || has(title, a.Query))
 }
 

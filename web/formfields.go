@@ -55,7 +55,7 @@ func accountFields() map[string]string {
 func adminFields() map[string]string {
 	const user, team = "name fullName email password admin? disabled? revoke?", "name members admins"
 	return map[string]string{
-		"user": user, "user-add": user, "user-factor": "name", "user-delete": "name", "team": team, "team-add": team, "team-delete": "name",
+		"user": user, "user-add": user, "user-factor": "name", "user-delete": "name handOver", "team": team, "team-add": team, "team-delete": "name handOver",
 		"hold": "name route group engine? reason", "letgo": "name",
 	}
 }

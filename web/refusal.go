@@ -77,7 +77,7 @@ func refusalOfRequest(q *driveRequest, a *driveAnswer) *refusal {
 		f.Link, f.LinkName = pageOfMade(f.Made)
 		return f
 	}
-	if f.Status != http.StatusPreconditionFailed {
+	if f.Detail = byField(f.Detail); f.Status != http.StatusPreconditionFailed {
 		return f
 	}
 	taken := ""

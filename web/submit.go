@@ -39,6 +39,8 @@ type notice struct {
 
 	Items  []noticeItem // what became of each of several
 	Failed bool         // some of it was refused
+	// Warnings are the drive's, of what it has done all the same.
+	Warnings []string
 	Secret string       // is shown this once, by a page that knows of it
 }
 

@@ -198,6 +198,21 @@ func (c *client) put(ctx context.Context, path string, document any, header http
 	return c.do(ctx, http.MethodPut, path, header, data)
 }
 
+// errNoServer says that nobody has the control socket open.
+var errNoServer = errors.New("no server answers")
+
+// unanswered returns why a request has no answer, without the request and the address of the
+// socket: who gave the command knows of neither.
+func unanswered(err error) error {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return errNoServer
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return request.Err
+	}
+	return err
+}
+
 func (c *client) do(ctx context.Context, method, path string, header http.Header, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://flowdrive"+path, bytes.NewReader(body))
 	if err != nil {
@@ -208,7 +223,7 @@ func (c *client) do(ctx context.Context, method, path string, header http.Header
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, unanswered(err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))

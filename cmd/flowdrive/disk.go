@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -99,10 +102,10 @@ func (d *disk) look(ctx context.Context, now time.Time) {
 	}
 	block := uint64(s.Bsize)
 	free := s.Bavail * block
-	size := min(mostReserve, s.Blocks*block/reservePart)
+	size := reserveSize(&s)
 	d.free.Store(free)
 	was := d.wrong.Load()
-	full := free < lowSpace || was != nil && *was == diskFull && free < size+backSpace
+	full := free < lowSpace || was != nil && *was == diskFull && free < enoughAgain(&s)
 	readOnly := uint64(s.Flags)&readOnlyDisk != 0
 	switch {
 	case readOnly:
@@ -122,12 +125,21 @@ func (d *disk) look(ctx context.Context, now time.Time) {
 			d.logged = time.Time{}
 			d.log.Info().Uint64("free", free).Msg("disk: it can be written again, and there is room")
 		}
-		if !d.reserve && free >= size+backSpace {
+		if !d.reserve && free >= enoughAgain(&s) {
 			d.makeReserve(size)
 		}
 	}
 	d.tellOf()
 }
+
+// reserveSize returns how large the reserve of a file system is.
+func reserveSize(s *syscall.Statfs_t) uint64 {
+	return min(mostReserve, s.Blocks*uint64(s.Bsize)/reservePart)
+}
+
+// enoughAgain returns how much has to be free before a disk that was full is not full any more:
+// the reserve has to find room again.
+func enoughAgain(s *syscall.Statfs_t) uint64 { return reserveSize(s) + backSpace }
 
 // cannotWrite reports whether the disk cannot be written though nothing says so: a file system
 // that has met an error of its disk refuses writes and may go on to say that it is writable.
@@ -257,17 +269,33 @@ func (d *disk) ready(also func(context.Context) error) func(context.Context) err
 func (d *disk) guard(drive http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := d.wrong.Load()
+		if wrong != nil && isFull(*wrong) && r.Method == http.MethodDelete {
+			if kept := keptBelow(r.URL.Path); kept != "" {
+				w.Header().Set("X-Flowdrive-Kept", kept)
+			}
+		}
 		if wrong == nil || !stores(r.Method) && (isFull(*wrong) || !changes(r.Method)) {
 			drive.ServeHTTP(w, r)
 			return
 		}
-		what := "delete something, or try again once there is room"
+		what := "delete something, what is deleted in Documents/ in its .history/ as well, or try again once there is room"
 		if !isFull(*wrong) {
 			what = "try again once an administrator has mended that; things can be read"
 		}
 		w.Header().Set("Retry-After", "10")
 		server.WriteError(w, r, errs.New(errs.Full, "%s Nothing was stored; %s.", *wrong, what))
 	})
+}
+
+// keptBelow returns the folder in which the drive keeps what is deleted at a path, which goes on
+// taking room there; "" for none.
+func keptBelow(path string) string {
+	rest, inDocuments := strings.CutPrefix(path, "/dav/Documents/")
+	context, below, inContext := strings.Cut(rest, "/")
+	if !inDocuments || !inContext || slices.Contains(strings.Split(below, "/"), ".history") {
+		return ""
+	}
+	return (&url.URL{Path: "/dav/Documents/" + context + "/.history/"}).EscapedPath()
 }
 
 // stores reports whether requests with the method take room. One that moves something

@@ -78,7 +78,13 @@ func TestFullDisk(t *testing.T) {
 		t.Error("the metrics do not say that the disk is full")
 	}
 	p.must(t, http.StatusNoContent, http.MethodDelete, entry, "")
-	p.must(t, http.StatusNoContent, http.MethodDelete, document, "")
+	d := &doctor{settings: &settings{data: data}}
+	if _, err := d.room(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "; make room: what users want to store is refused until 3 MiB are free") {
+		t.Errorf("the doctor says of the full disk: %v", err)
+	}
+	if kept := p.must(t, http.StatusNoContent, http.MethodDelete, document, "").header.Get("X-Flowdrive-Kept"); kept != "/dav/Documents/admin/.history/" {
+		t.Errorf("the document that was deleted takes room in %q", kept)
+	}
 	p.must(t, http.StatusNoContent, http.MethodDelete, "/attachfs/"+uuid, "")
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
@@ -99,6 +105,31 @@ func (p *program) must2(t *testing.T, method, path string) *answer {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// TestKeptBelow: what is deleted in the folder of a user or team is kept there.
+func TestKeptBelow(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/dav/Documents/ann/a.pdf":                             "/dav/Documents/ann/.history/",
+		"/dav/Documents/é/b/c.pdf":                             "/dav/Documents/%C3%A9/.history/",
+		"/dav/Documents/ann/.history/20121109T123456Z a.pdf":   "",
+		"/dav/Documents/ann/b/.history/20121109T123456Z a.pdf": "",
+		"/dav/Documents/ann":                                   "",
+		"/dav/Workflow/Schedule/x.json":                        "",
+	} {
+		if got := keptBelow(path); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestLittleFree: the doctor says the limit that the server goes by.
+func TestLittleFree(t *testing.T) {
+	t.Parallel()
+	if got, want := littleFree(100<<20, 5<<20, false).Error(), "100 MiB are free; make room: below 512 KiB what users want to store is refused, until 5 MiB are free again"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // TestDiskReminds: a full disk is logged once a minute, and once when there is room.

@@ -210,10 +210,7 @@ func (d *doctor) server(ctx context.Context) (string, error) {
 // auditLog asks the running server whether the audit log is as it was written: it verifies
 // it by itself. Without one it is read here.
 func (d *doctor) auditLog(ctx context.Context) (string, error) {
-	var status struct {
-		Troubles []struct{ Part, Text string } `json:"troubles"`
-	}
-	if err := newClient(d.settings.data).get(ctx, "/dav/Admin/Status.json", &status); err == nil {
+	if status, err := d.running(ctx); err == nil {
 		for _, trouble := range status.Troubles {
 			if trouble.Part == string(engine.ServerAudit) {
 				return "", fmt.Errorf("it is not as it was written: %s; look who can write to the database; a backup has it as it was", trouble.Text)
@@ -231,7 +228,17 @@ func (d *doctor) auditLog(ctx context.Context) (string, error) {
 	return "is as it was written", err
 }
 
-func (d *doctor) room(context.Context) (string, error) {
+// littleFree says how much room there is, and from when on a server refuses to store something.
+// One that has begun to goes on until enough is free.
+func littleFree(free, enough uint64, full bool) error {
+	again := (enough + 1<<20 - 1) >> 20
+	if full {
+		return fmt.Errorf("%d MiB are free; make room: what users want to store is refused until %d MiB are free", free>>20, again)
+	}
+	return fmt.Errorf("%d MiB are free; make room: below %d KiB what users want to store is refused, until %d MiB are free again", free>>20, lowSpace>>10, again)
+}
+
+func (d *doctor) room(ctx context.Context) (string, error) {
 	var s syscall.Statfs_t
 	path := d.settings.data
 	err := syscall.Statfs(path, &s)
@@ -247,7 +254,8 @@ func (d *doctor) room(context.Context) (string, error) {
 		return "", fmt.Errorf("the file system of %s is read-only; mount it for writing", path)
 	}
 	if free < littleRoom {
-		return "", fmt.Errorf("%d MiB are free; make room: below %d KiB what users want to store is refused", free>>20, lowSpace>>10)
+		_, health := askHealth(ctx, d.settings.data)
+		return "", littleFree(free, enoughAgain(&s), health != nil && strings.Contains(health.Error(), diskFull))
 	}
 	return fmt.Sprintf("%d GiB are free", free>>30), nil
 }
@@ -274,9 +282,9 @@ func (d *doctor) zones(context.Context) (string, error) {
 }
 
 // certificate looks at when it expires and for which names it is.
-func (d *doctor) certificate(context.Context) (string, error) {
+func (d *doctor) certificate(ctx context.Context) (string, error) {
 	if !d.settings.secure() {
-		return "none is set; that is right on loopback, and behind a proxy that has one", nil
+		return d.ownSettings(ctx) + "; that is right on loopback, and behind a proxy that has one", nil
 	}
 	served, err := d.settings.servedCertificates()
 	if err != nil {
@@ -328,13 +336,22 @@ func (d *doctor) mail(ctx context.Context) (string, error) {
 	return "takes mails from this server", nil
 }
 
+// onlyRunning says that what a running server knows is not known, and why unless none answers.
+func onlyRunning(what string, err error) error {
+	text := "only a running server knows " + what
+	if errors.Is(err, errNoServer) {
+		return advice{errors.New(text)}
+	}
+	return advice{fmt.Errorf("%s: %w", text, err)}
+}
+
 // failures asks the running server whether an administrator is told of what fails.
 func (d *doctor) failures(ctx context.Context) (string, error) {
 	var late struct {
 		Untold string `json:"untold"`
 	}
 	if err := newClient(d.settings.data).get(ctx, "/dav/Workflow/Status/late.json", &late); err != nil {
-		return "", advice{fmt.Errorf("only a running server knows whether anybody is told of them: %w", err)}
+		return "", onlyRunning("whether anybody is told of them", err)
 	}
 	if late.Untold == "" {
 		return "an administrator or a service is told of them", nil
@@ -352,7 +369,7 @@ func (d *doctor) routes(ctx context.Context) (string, error) {
 		Others []struct{ Kind, Name, Text string } `json:"others"`
 	}
 	if err := newClient(d.settings.data).get(ctx, "/dav/Workflow/Status/late.json", &late); err != nil {
-		return "", advice{fmt.Errorf("only a running server knows whether they have what they need: %w", err)}
+		return "", onlyRunning("whether they have what they need", err)
 	}
 	var lacks []error
 	for _, o := range late.Others {
@@ -369,7 +386,7 @@ func (d *doctor) holds(ctx context.Context) (string, error) {
 		Others []struct{ Kind, Name, Text string } `json:"others"`
 	}
 	if err := newClient(d.settings.data).get(ctx, "/dav/Workflow/Status/late.json", &late); err != nil {
-		return "", advice{fmt.Errorf("only a running server knows whether there are any: %w", err)}
+		return "", onlyRunning("whether there are any", err)
 	}
 	var held []error
 	for _, o := range late.Others {
@@ -383,10 +400,35 @@ func (d *doctor) holds(ctx context.Context) (string, error) {
 	return "nothing keeps cases from starting", nil
 }
 
+// ownSettings says that something is not set. A server that runs may have been given other
+// settings than this command, as flags or in another file.
+func (d *doctor) ownSettings(ctx context.Context) string {
+	if _, err := d.running(ctx); err != nil {
+		return "none is set"
+	}
+	return "the settings given to this command have none; the server that runs may have one"
+}
+
+// serverStatus is what a running server says of itself.
+type serverStatus struct {
+	Backup *struct {
+		LastGood *time.Time
+		Next     time.Time
+		Failed   bool
+	}
+	Troubles []struct{ Part, Text string }
+}
+
+// running asks the server that has the data folder open how it is.
+func (d *doctor) running(ctx context.Context) (*serverStatus, error) {
+	s := &serverStatus{}
+	return s, newClient(d.settings.data).get(ctx, "/dav/Admin/Status.json", s)
+}
+
 // address asks the server by the address that people have.
 func (d *doctor) address(ctx context.Context) (string, error) {
 	if d.settings.publicURL == "" {
-		return "", advice{errors.New("none is set; links in mails and calendars are paths; --public-url names it")}
+		return "", advice{errors.New(d.ownSettings(ctx) + "; links in mails and calendars are paths; --public-url names it")}
 	}
 	at := strings.TrimRight(d.settings.publicURL, "/") + "/version"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
@@ -405,12 +447,15 @@ func (d *doctor) address(ctx context.Context) (string, error) {
 	return d.settings.publicURL + " leads to Flowdrive", nil
 }
 
-func (d *doctor) backups(context.Context) (string, error) {
+func (d *doctor) backups(ctx context.Context) (string, error) {
 	if d.settings.database.address != "" {
 		return "", advice{errors.New("PostgreSQL is backed up by its own means, such as pgBackRest; whether it is, is not seen from here")}
 	}
 	to := d.settings.backup.to
 	if to == "" {
+		if status, err := d.running(ctx); err == nil && status.Backup != nil {
+			return d.backupsOfServer(status)
+		}
 		return "", advice{errors.New("the server makes none; --backup-to lets it, unless \"flowdrive backup\" is run by something else")}
 	}
 	if err := d.settings.backup.folderErr(d.settings.data); err != nil {
@@ -437,4 +482,19 @@ func (d *doctor) backups(context.Context) (string, error) {
 		return "", fmt.Errorf("the last good one is of %s; the log of the server says why there is none since", last.Format(time.RFC3339))
 	}
 	return "the last good one is of " + last.Format(time.RFC3339), nil
+}
+
+// backupsOfServer judges the backups that a running server makes.
+func (d *doctor) backupsOfServer(status *serverStatus) (string, error) {
+	b := status.Backup
+	next := b.Next.Format(time.RFC3339)
+	switch {
+	case b.LastGood == nil && b.Failed:
+		return "", fmt.Errorf("the server has made none yet, and the last try failed; its log says why; the next is due at %s", next)
+	case b.LastGood == nil:
+		return "", fmt.Errorf("the server has made none yet; the next is due at %s, or run \"flowdrive backup\" with the folder that its setting backup-to names", next)
+	case b.Failed || d.now.Sub(*b.LastGood) > oldBackup:
+		return "", fmt.Errorf("the last good one is of %s; the log of the server says why there is none since", b.LastGood.Format(time.RFC3339))
+	}
+	return "the last good one is of " + b.LastGood.Format(time.RFC3339) + ", says the server that runs", nil
 }

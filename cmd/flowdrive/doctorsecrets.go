@@ -32,7 +32,7 @@ func (d *doctor) secrets(ctx context.Context) (string, error) {
 		if len(known.Secrets.Names()) == 0 {
 			return unread, nil
 		}
-		return "", advice{fmt.Errorf("%s; only a running server knows whether something uses them: %w", unread, err)}
+		return "", advice{fmt.Errorf("%s; %w", unread, onlyRunning("whether something uses them", err))}
 	}
 	used := d.settings.outside.secretsUsed(known)
 	var missing []error

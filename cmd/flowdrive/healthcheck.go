@@ -53,5 +53,9 @@ func askHealth(ctx context.Context, data string) (says string, err error) {
 	if refused, answered := errors.AsType[*refusal](err); answered {
 		return "", errors.New(refused.text) // without the problem, which has the exit code of requests
 	}
-	return "", fmt.Errorf("no server answers on %s: %w", filepath.Join(data, socketName), err)
+	where := filepath.Join(data, socketName)
+	if errors.Is(err, errNoServer) {
+		return "", fmt.Errorf("%w on %s", err, where)
+	}
+	return "", fmt.Errorf("no server answers on %s: %w", where, err)
 }

@@ -237,7 +237,11 @@ func (e *Env) rm() *cobra.Command {
 			if handOver != "" {
 				query.Set("handOver", handOver)
 			}
-			return byFlag(s.Delete(ctx, name, query))
+			kept, err := client.DeleteKept(ctx, s.Client, name, query)
+			if err != nil || kept == "" {
+				return byFlag(err)
+			}
+			return s.say("%s is deleted, and the server's disk is full still: %s keeps what is deleted. To make room delete it there, too.", name, kept)
 		})
 	})
 }
