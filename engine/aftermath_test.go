@@ -36,7 +36,7 @@ func TestCommandFailsAfterItsCase(t *testing.T) {
 		sam.caseForm(id).wants("state", `"completed"`)
 		wantsLines(t, try(sam.statusEntry("nightly.json")).must(k.world, "the entry"),
 			fmt.Sprintf("case %d, completed, but something in it has failed", id), "1 of these 1 failed.", "its case has ended, and yet something in it has failed: disk full")
-		wantsLines(t, try(sam.statusCase(id)).must(k.world, "the case"), fmt.Sprintf("to retry it (flowdrive resume %d) or give it up", id))
+		wantsLines(t, try(sam.statusCase(id)).must(k.world, "the case"), fmt.Sprintf("to retry it (flowdrive resume %d) or give it up", id), "Nothing, unless somebody tries again what has failed.")
 		f := try(sam.Status.Entry(sam.Context(), sam.by(), []engine.Ref{sam.ref("nightly.json")})).must(k.world, "the entry")
 		if got := string(f.JSON); !strings.Contains(got, `"failed": "disk full"`) {
 			t.Errorf("the entry as JSON has no failure: %s", got)

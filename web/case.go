@@ -466,6 +466,8 @@ func joined(names []string) string {
 // whyNothing says why the reader has nothing to do in the case.
 func whyNothing(d *engine.CaseDetail, v *caseView) string {
 	switch {
+	case d.Case.Life.Ended() && len(d.Case.AllUndone()) > 0:
+		return "Nothing is left to do in the case, but to try again what has failed."
 	case d.Case.Life.Ended():
 		return "Nothing is left to do: the case has ended."
 	case d.Case.Life == machine.Queued:

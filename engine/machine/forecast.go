@@ -60,7 +60,7 @@ type Forecast struct {
 // that is needed to the facts, or returns an error. It is asked for facts about other
 // cases of the tree and about parties, not for those that take long to find.
 //
-// A forecast is bounded. It ends early if what comes then depends on answers from
+// A forecast takes it that mails are sent, and is bounded. It ends early if what comes then depends on answers from
 // outside or on other cases, such as children that are to be created.
 func Foresee(in Input, find func(*Facts, Need) error) (Forecast, error) {
 	f := forecaster{in: in, find: find}
@@ -98,6 +98,9 @@ func nextEvent(c *Case) (event Event, at time.Time, end Outlook) {
 	case c.Life == Queued:
 		return Start{}, c.NextDue(), ""
 	case c.Sending():
+		if o := c.mailUnderway(); o != nil {
+			return Delivered{Seq: o.Seq, Step: o.Step}, o.At, ""
+		}
 		return nil, at, OutlookOutside
 	case c.NextDue().IsZero() && slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Children != nil }):
 		return nil, at, OutlookOthers
@@ -105,6 +108,16 @@ func nextEvent(c *Case) (event Event, at time.Time, end Outlook) {
 		return nil, at, OutlookWaits
 	}
 	return Due{}, c.NextDue(), ""
+}
+
+// mailUnderway returns a mail that is to be sent, nil for none. Nothing depends on an answer
+// to it, so that a forecast goes on as if it were sent; not so one that has failed before.
+func (c *Case) mailUnderway() *Outgoing {
+	i := slices.IndexFunc(c.Outbox, func(o Outgoing) bool { return o.Verb == route.StepMail && !o.Failed && o.Attempts == 0 && o.Delay == nil })
+	if i < 0 {
+		return nil
+	}
+	return &c.Outbox[i]
 }
 
 // forecaster makes a forecast.

@@ -86,9 +86,18 @@ actions: {begin: {trigger: init, sideEffects: [{enableTimer: t}]}}
 states: {a: {type: start}, b: {}}
 actions:
   begin: {trigger: init}
-  later: {trigger: time, timeout: PT1H, in: [a], to: b, past: Sent, sideEffects: [{mail: {to: [starter], subject: x, text: y}}]}
+  later: {trigger: time, timeout: PT1H, in: [a], to: b, past: Sent, sideEffects: [{http: {url: "https://example.org/", into: Answer}}]}
   much-later: {trigger: time, timeout: PT1H, in: [b]}
 `, []string{"10:00 action Sent → b", "outside"},
+		},
+		"a mail has no answer": {
+			`
+states: {a: {type: start}, b: {}, c: {type: complete}}
+actions:
+  begin: {trigger: init}
+  later: {trigger: time, timeout: PT1H, in: [a], to: b, past: Sent, sideEffects: [{mail: {to: [starter], subject: x, text: y}}]}
+  much-later: {trigger: time, timeout: PT1H, in: [b], to: c, past: Ended}
+`, []string{"10:00 action Sent → b", "11:00 action Ended → c", "11:00 life Completed", "ended"},
 		},
 		"expressions without end": {
 			`

@@ -361,7 +361,10 @@ func (c *Case) Outlook() string {
 	}
 	switch c.Forecast.Then {
 	case machine.OutlookEnded:
-		if then == "" {
+		switch {
+		case then == "" && len(c.Case.AllUndone()) > 0:
+			return "Nothing, unless somebody tries again what has failed."
+		case then == "":
 			return "Nothing: the case has ended."
 		}
 		return "With that the case has ended."
