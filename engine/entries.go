@@ -32,8 +32,8 @@ func (e *Schedules) Entry(ctx context.Context, by identity.Principal, ref Ref) (
 		if stored == nil {
 			return change.Absent("schedule entry")
 		}
-		out = e.entryResource(by, stored, given)
-		return nil
+		out, err = e.entryResource(r, by, stored, given)
+		return err
 	})
 	return out, err
 }
@@ -63,13 +63,17 @@ func (e *Schedules) findEntry(r store.Reader, by identity.Principal, ref Ref) (*
 	return stored, given, err
 }
 
-func (e *Schedules) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
+func (e *Schedules) entryResource(r store.Reader, by identity.Principal, s *store.Entry, given *store.GivenName) (*Resource, error) {
+	form, etag, err := e.shownEntry(r, s)
+	if err != nil {
+		return nil, err
+	}
 	res := &Resource{
-		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
+		Name: s.UUID.String(), Seq: s.Seq, Form: form, FormETag: etag, Definition: entryDefinition(s),
 		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: store.EntryKey(s.UUID),
 	}
 	e.addGiven(res, given)
-	return res
+	return res, nil
 }
 
 // entryDefinition begins every ETag of the entry's present definition; what
@@ -125,9 +129,14 @@ func (e *Schedules) addEntries(r store.Reader, by identity.Principal, f Filter, 
 		byEntry[given[i].Entry] = &given[i]
 	}
 	for i := range stored {
-		if e.entryPasses(by, f, &stored[i]) {
-			out = append(out, *e.entryResource(by, &stored[i], byEntry[stored[i].UUID]))
+		if !e.entryPasses(by, f, &stored[i]) {
+			continue
 		}
+		res, err := e.entryResource(r, by, &stored[i], byEntry[stored[i].UUID])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *res)
 	}
 	return out, nil
 }
@@ -275,12 +284,7 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 			return nil, err
 		}
 		belowXattrDict(root.Faults, used.Compiled)
-		warnCannotStart(entry, used)
-		keys := make([]string, len(entry.XattrDict))
-		for i := range entry.XattrDict {
-			keys[i] = entry.XattrDict[i].Name()
-		}
-		entry.WarnUnknown(unknownXattrs(used.Compiled, info.Name, keys))
+		warnByRoute(entry, used)
 	}
 	as := by // if the context is not one of the caller's
 	if contextErr == nil {

@@ -73,9 +73,12 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 	if err := carry(tx, stored, entry); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Changed: true, Name: c.uuid.String(), Form: stored.Form, FormETag: entryETag(stored), Modified: stored.Modified}
+	out := &Outcome{Changed: true, Name: c.uuid.String(), Modified: stored.Modified}
+	if out.Form, out.FormETag, err = c.shownEntry(tx, stored); err != nil {
+		return nil, err
+	}
 	if c.filled != nil {
-		if out.Told, err = c.filled.form(stored.Form); err != nil {
+		if out.Told, err = c.filled.form(out.Form); err != nil {
 			return nil, err
 		}
 	}

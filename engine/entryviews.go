@@ -187,6 +187,9 @@ func (e *entryViewer) selects(s *store.Entry, entry *schedule.Entry) bool {
 // viewEntry returns an entry with what by may do with it.
 func (e *Schedules) viewEntry(ctx context.Context, r store.Reader, by identity.Principal, s *store.Entry) (*EntryView, error) {
 	entry, trouble, err := e.calendars.ReadForView(ctx, r, s)
+	if err == nil {
+		err = e.warnAgain(r, entry)
+	}
 	if err != nil {
 		return nil, err
 	}

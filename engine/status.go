@@ -260,6 +260,9 @@ func (l *statusLook) nameFor(uuid store.UUID, author identity.ID, given string) 
 func (l *statusLook) entry(ctx context.Context, r store.Reader, stored *store.Entry, given *store.GivenName) (*StatusFile, error) {
 	return l.keep("schedule/"+stored.UUID.String(), func() (*StatusFile, error) {
 		entry, trouble, err := l.schedules.calendars.ReadForView(ctx, r, stored)
+		if err == nil {
+			err = l.schedules.warnAgain(r, entry)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -76,3 +76,58 @@ actions:
 	sam.mustPutRoute("any", "access: {start: [everyone]}\n"+plainStates)
 	check("a route that takes any", sam.mustPutCase("c.json", `{"route": "any", "xattrDict": {"amuont": 3}}`).Warnings)
 }
+
+// TestEntryWarningsFollowTheRoute: an entry was warned of an XATTR, and of one that it lacks,
+// when its route had declared the one and asked for the other no longer.
+func TestEntryWarningsFollowTheRoute(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	put := func(xattrs string) {
+		sam.mustPutRoute("buy", "access: {start: [everyone]}\nxattrs: {"+xattrs+"}\n"+plainStates)
+	}
+	const mistyped = `May be mistyped: The route "buy" neither declares nor uses an XATTR "amuont"; did you mean "amount"? The case has it all the same`
+	const lacks = `No case of this entry can start: xattrDict lacks what the route "buy" needs: amount`
+	put("amount: {type: number, required: true}")
+	out := sam.mustPutEntry("soon.json", `{"type": "interval", "minutes": 2, "route": "buy", "xattrDict": {"amuont": 3}}`)
+	file := out.Name + ".json"
+	check := func(what string, wants ...string) *engine.Resource {
+		t.Helper()
+		res := sam.entryResource(file)
+		views := try(sam.Schedules.EntryViews(t.Context(), sam.by(), engine.EntryQuery{Limit: 9})).must(w, "the page")
+		listed := try(sam.Schedules.Entries(t.Context(), sam.by(), engine.Filter{})).must(w, "the list")
+		want := strings.Join(wants, "\n")
+		if got := strings.Join(views.Entries[0].Warnings(), "\n"); got != want {
+			t.Errorf("%s: the page warns of\n%s\nwant\n%s", what, got, want)
+		}
+		if string(listed[0].Form) != string(res.Form) || listed[0].FormETag != res.FormETag {
+			t.Errorf("%s: the list has %s %s, GET %s %s", what, listed[0].FormETag, listed[0].Form, res.FormETag, res.Form)
+		}
+		for _, text := range []string{mistyped, lacks} {
+			shown := strings.Contains(string(res.Form), strings.ReplaceAll(text, `"`, `\"`))
+			said := strings.Contains(string(try(sam.Status.Entry(t.Context(), sam.by(), []engine.Ref{sam.ref(file)})).must(w, "the status").Text), text)
+			if want := strings.Contains(want, text); shown != want || said != want {
+				t.Errorf("%s: %q is in the form: %v, in the status: %v; want %v", what, text, shown, said, want)
+			}
+		}
+		return res
+	}
+	first := check("as it was stored", mistyped, lacks)
+	put("amount: {type: number, required: true}, other: {}")
+	if again := check("a route that says the same of it", mistyped, lacks); again.FormETag != first.FormETag {
+		t.Errorf("the ETag was %s and is %s, of the same form", first.FormETag, again.FormETag)
+	}
+	put("amount: {type: number}")
+	optional := check("a route that does not ask for it", mistyped)
+	put("amount: {type: number}, amuont: {}")
+	known := check("a route that declares it")
+	same(t, "three forms have three ETags", first.FormETag != optional.FormETag && optional.FormETag != known.FormETag && known.FormETag != first.FormETag, true)
+	told := sam.mustPutEntry(file, `{"do": "pause"}`, ifMatch(known.FormETag))
+	paused := check("a command")
+	same(t, "the answer to a command", string(told.Form)+told.FormETag, string(paused.Form)+paused.FormETag)
+	put("amount: {type: number}")
+	check("a route that has dropped it again", mistyped)
+	put("amount: {type: number}, amuont: {}")
+	sam.mustPutEntry(file, string(sam.entryResource(file).Form), ifMatch(sam.entryResource(file).FormETag))
+	check("saved as it is shown")
+}

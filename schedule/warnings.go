@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,11 @@ func (e *Entry) WarnUnknown(sentences []string) {
 	for _, text := range sentences {
 		e.Unknown = append(e.Unknown, unknownXattr+text)
 	}
+}
+
+// WarnsByRoute reports whether a complete form may have warnings that follow from its route.
+func WarnsByRoute(form []byte) bool {
+	return bytes.Contains(form, []byte(`"`+unknownXattr)) || bytes.Contains(form, []byte(`"`+cannotStart))
 }
 
 // leftUnfilled begins the warning in Unfilled.
