@@ -43,10 +43,10 @@ func withSettings(t *testing.T, settings *settings, passwords map[string]string,
 	if passwords == nil {
 		passwords = make(map[string]string)
 	}
-	if passwords["admin"] == "" {
-		passwords["admin"] = cmp.Or(a.password, os.Getenv("FLOWDRIVE_ADMIN_PASSWORD"))
-	}
 	err = a.during(t.Context(), func() error {
+		if passwords["admin"] == "" { // the server has made it by now
+			passwords["admin"] = cmp.Or(a.password, os.Getenv("FLOWDRIVE_ADMIN_PASSWORD"))
+		}
 		f(&inProcess{T: t, app: a, passwords: passwords})
 		return nil
 	})
