@@ -31,3 +31,18 @@ func TestOnlyNotesAreRefusals(t *testing.T) {
 		davfs2 GET Status/refused.txt | | 200 | [^\n]*\n\n[^\n]*   /dav/Workflow/Routes/bug/a:b.txt\n  [^\n]*\n  What was sent is in [^\n]*b.txt\n  All of it is in [^\n]*b.txt.txt
 	`)
 }
+
+// TestSameFileRefusedTwice: the same file that is refused in two folders which share a
+// Rejected/ has a note for each of them.
+func TestSameFileRefusedTwice(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 PUT Routes/bug/Board/open/offer.pdf | pixels | 404
+		+26
+		davfs2 PUT Routes/bug/Board/offer.pdf | pixels | 404
+		+5
+		davfs2 PUT Routes/bug/Board/offer.pdf | pixels | 404
+		davfs2 LIST Routes/bug/Rejected/ | | 207 | 20261120T120000Z%20offer.pdf 20261120T120000Z%20offer.pdf.txt 20261120T120026Z%20offer.pdf 20261120T120026Z%20offer.pdf.txt
+		davfs2 GET Status/refused.txt | | 200 | (?s:.*   /dav/Workflow/Routes/bug/Board/offer.pdf\n.*   /dav/Workflow/Routes/bug/Board/open/offer.pdf\n.*)
+	`)
+}

@@ -177,7 +177,7 @@ func (d *drive) keepRefusal(x *request, r scratch.Refusal, at address) {
 	ctx := context.WithoutCancel(x.r.Context())
 	folder, err := x.nearestFolder(ctx, at)
 	if err == nil && folder.Segments != nil {
-		r.At = store.ScratchPlace{Folder: folderPath(folder.Segments), Name: at.Name()}
+		r.At, r.Path = store.ScratchPlace{Folder: folderPath(folder.Segments), Name: at.Name()}, at.String()
 		err = x.engine.Scratch.Reject(ctx, engine.Request{By: x.by, Now: x.wall}, r)
 	}
 	if err != nil && !errs.Is(err, errs.Full) {

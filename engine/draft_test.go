@@ -134,9 +134,10 @@ func TestReject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sam := w.as("sam")
+	path := inSchedule
 	reject := func(name, body string) {
 		w.kind("reject "+name, w.Scratch.Reject(t.Context(), sam.request(nil), scratch.Refusal{
-			At: beside(inSchedule, name), MediaType: "application/json", Body: []byte(body), Reasons: "why " + body,
+			At: beside(inSchedule, name), Path: path, MediaType: "application/json", Body: []byte(body), Reasons: path + " was not saved, for " + body,
 		}), "")
 	}
 	reject("a.json", "1")
@@ -151,7 +152,10 @@ func TestReject(t *testing.T) {
 		"20121109T123457Z a.json", "20121109T123457Z a.json.txt",
 	}, " "))
 	same(t, "content", sam.scratch(beside(in, "20121109T123457Z a.json")), "rejected:2")
-	same(t, "reasons", sam.scratch(beside(in, "20121109T123457Z a.json.txt")), "rejected:why 2")
+	same(t, "reasons", sam.scratch(beside(in, "20121109T123457Z a.json.txt")), "rejected:"+inSchedule+" was not saved, for 2")
+	path = "/dav/Workflow"
+	reject("a.json", "1")
+	same(t, "the same to another address", sam.scratch(beside(in, "20121109T123458Z a.json.txt")), "rejected:/dav/Workflow was not saved, for 1")
 	same(t, "of somebody else", w.as("ann").scratchIn(in), "")
 	w.clock.Set(w.clock.Now().Add(24 * time.Hour))
 	same(t, "after a day", sam.scratchIn(in), "")

@@ -23,7 +23,7 @@ const mostRefused = 100
 
 // noteFirst matches the first line of a note: what it is about, whether that was refused, and
 // where it was to go.
-var noteFirst = regexp.MustCompile(`^(/.+?) (?:was|has) (not )?(?:copied|moved)?(?: to (/.+) on \d)?`)
+var noteFirst = regexp.MustCompile(`^(/.+?) (?:was|has|is kept as a temporary file of yours,) (not )?(?:copied|moved)?(?: to (/.+) on \d)?`)
 
 // refused returns what was refused to the user in the last day, the newest first.
 func (l *statusLook) refused(ctx context.Context) (statusPage, error) {
@@ -56,10 +56,11 @@ func addNote(r store.Reader, to *status.Refused, note *store.Scratch) error {
 	if m == nil || m[2] == "" {
 		item.Reasons = []string{first}
 	}
+	listed := false
 	for line := range strings.Lines(rest) {
 		if reason, is := strings.CutPrefix(strings.TrimSpace(line), "- "); is {
-			item.Reasons = append(item.Reasons, reason)
-		} else if len(item.Reasons) > 0 {
+			item.Reasons, listed = append(item.Reasons, reason), true
+		} else if listed {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package scratch
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"flowdrive/engine/change"
@@ -53,7 +54,8 @@ func (a *Area) makeDraft(tx store.Tx, req change.Request, at store.ScratchPlace,
 // Refusal is something that was refused.
 type Refusal struct {
 	Name      string             // of the file with the reasons, which replaces one of that name; "": of the time and At
-	At        store.ScratchPlace // where it was to be
+	At        store.ScratchPlace // the folder above its Rejected/, and the name that it was to have
+	Path      string             // where it was to be, with which the reasons begin
 	MediaType string
 	Body      []byte // what was sent; empty if nothing of it is kept
 	Reasons   string // in plain language
@@ -94,7 +96,8 @@ func RejectedAt(at store.ScratchPlace) store.ScratchPlace {
 }
 
 // rejectedPlace returns where refused content is kept: the place of the same content
-// under the same name if it was refused before, as a client that tries again does.
+// if it was refused before at the same address, as to a client that tries again. Several
+// folders share a Rejected/, so that the name alone does not tell the address.
 func (a *Area) rejectedPlace(r store.Reader, req change.Request, refused Refusal) (store.ScratchPlace, error) {
 	at := store.ScratchPlace{Folder: refused.At.Folder + rejectedFolder}
 	there, err := r.Scratch().In(req.By.ID, at.Folder)
@@ -110,7 +113,13 @@ func (a *Area) rejectedPlace(r store.Reader, req change.Request, refused Refusal
 		taken[s.Place.Name] = true
 		again := len(s.Place.Name) > len(filename.Stamp) && s.Place.Name[len(filename.Stamp):] == name
 		if again && s.SHA256 == store.DigestOf(refused.Body) && s.Expires.After(req.Now) {
-			return s.Place, nil
+			is, err := isAbout(r, s, refused.Path)
+			if err != nil {
+				return at, err
+			}
+			if is {
+				return s.Place, nil
+			}
 		}
 	}
 	for when := req.Now; taken[at.Name] || taken[at.Name+".txt"]; { // two within a second
@@ -118,6 +127,15 @@ func (a *Area) rejectedPlace(r store.Reader, req change.Request, refused Refusal
 		at.Name = when.UTC().Format(filename.Stamp) + name
 	}
 	return at, nil
+}
+
+// isAbout reports whether refused content was to be at the address: the reasons beside it
+// say so. What has none there any more is not about anything else.
+func isAbout(r store.Reader, content *store.Scratch, address string) (bool, error) {
+	at := content.Place
+	at.Name += ".txt"
+	reasons, err := store.OrNil(r.Scratch().Get(content.Author, at))
+	return err == nil && (reasons == nil || strings.HasPrefix(string(reasons.Content), address+" ")), err
 }
 
 func rejected(req change.Request, at store.ScratchPlace, mediaType string, body []byte) *store.Scratch {
