@@ -34,7 +34,8 @@ func TestCollectorRaces(t *testing.T) {
 			}
 		})
 	}
-	id := w.as("sam").startCase(`{"route": "auto"}`)
+	w.as("admin").mustPutRoute("timed", routeTimed)
+	id := w.as("sam").startCase(`{"route": "timed"}`)
 	for worker := range 6 {
 		working.Go(func() {
 			for i := range 40 {
