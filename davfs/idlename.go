@@ -3,9 +3,12 @@ package davfs
 import (
 	"context"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 
 	"flowdrive/engine"
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
 
@@ -26,10 +29,40 @@ func (p *putRequest) noteIdle(ctx context.Context) {
 	if _, inside := at.parent.(sideFileNode); inside || !at.chosen() || moved && sideFile(at.name) {
 		return
 	}
-	err := p.engine.Scratch.NoteIdle(ctx, engine.Request{By: p.by, Now: p.wall}, at.place(), idleText(at, moved))
+	text := idleText(at, p.formOf(ctx, at), moved)
+	err := p.engine.Scratch.NoteIdle(ctx, engine.Request{By: p.by, Now: p.wall}, at.place(), text)
 	if err != nil && !errs.Is(err, errs.Full) {
 		p.Log.Warn().Err(err).Msg("drive: could not leave a note about a file that does nothing")
 	}
+}
+
+// formOf returns the extension of the document that a side file is by its text, "" if it is
+// none, as a picture is.
+func (p *putRequest) formOf(ctx context.Context, at scratchPlace) string {
+	if p.in.size > p.MaxDocument {
+		return ""
+	}
+	opened, err := p.engine.Scratch.Open(ctx, p.by, p.wall, at.place())
+	if errs.Is(err, errs.NotFound) { // deleted meanwhile, and the note with it
+		return ""
+	}
+	if err != nil {
+		p.couldNotRead(ctx, err, "drive: could not read a file that does nothing for its note")
+		return ""
+	}
+	defer func() { _ = opened.Body.Close() }() // what was only read is whole
+	text, err := io.ReadAll(io.LimitReader(opened.Body, p.MaxDocument))
+	if err != nil {
+		p.couldNotRead(ctx, err, "drive: could not read a file that does nothing for its note")
+		return ""
+	}
+	if root, err := document.ParseJSON(text); err == nil && root.Kind == document.Object {
+		return ".json"
+	}
+	if root, err := document.ParseYAML(text); err == nil && root.Kind == document.Object {
+		return ".yaml"
+	}
+	return ""
 }
 
 // scratchPlaced is a writer of side files.
@@ -76,8 +109,9 @@ func (n scratchPlace) chosen() bool {
 	return !strings.Contains(folded, ".sb-")
 }
 
-// documentName returns the name under which a person would have stored a document.
-func documentName(at scratchPlace) string {
+// documentName returns the name under which a person would have stored a document of the
+// form, an extension.
+func documentName(at scratchPlace, form string) string {
 	stem := strings.TrimPrefix(at.name, ".")
 	for _, end := range [...]string{".bak", ".txt"} {
 		if n := len(stem) - len(end); n > 0 && strings.EqualFold(stem[n:], end) {
@@ -90,7 +124,10 @@ func documentName(at scratchPlace) string {
 	if _, isRoutes := at.parent.(routesFolder); isRoutes {
 		return stem + ".yaml"
 	}
-	return stem + ".json"
+	if form == "" {
+		form = ".json"
+	}
+	return stem + form
 }
 
 // backupOf returns the document that a file is a copy of by its name, as leave.yaml.bak2 is:
@@ -109,20 +146,49 @@ func backupOf(name string) string {
 	return ""
 }
 
-// documentExample shows what a document of the folder is like: a plain text under the
-// right name would be refused.
+// documentExample shows what a document of the folder is like.
 func documentExample(folder node) string {
 	switch folder.(type) {
 	case casesFolder:
-		return "It must be a document such as {\"route\": \"bug\", \"title\": \"The printer is on fire\"}; Workflow/README.txt has more.\n"
+		return "A case is started by a document such as {\"route\": \"bug\", \"title\": \"The printer is on fire\"}; Workflow/README.txt has more.\n"
 	case scheduleFolder:
-		return "It must be a document such as {\"type\": \"crontab\", \"route\": \"bug\", \"spec\": \"0 23 * * mon-fri\"}; Workflow/README.txt has more.\n"
+		return "A schedule entry is a document such as {\"type\": \"crontab\", \"route\": \"bug\", \"spec\": \"0 23 * * mon-fri\"}; Workflow/README.txt has more.\n"
 	}
 	return ""
 }
 
-// idleText says what became of a side file, and what to do to have more done.
-func idleText(at scratchPlace, moved bool) string {
+// filesElsewhere says where a file belongs that is not a document. caseID is the case in whose
+// folder it was saved, "<number>" elsewhere.
+func filesElsewhere(caseID, user string) string {
+	return fmt.Sprintf("- To start a case with it, save it in Workflow/Routes/<route>/.\n- To attach it to a case, save it in Workflow/Cases/%s/Files/.\n- To keep it, save it in Documents/%s/.\n", caseID, user)
+}
+
+// adviceOnName says of a file under a name that is not read what to do with it. form is the
+// extension of the document that it is by its text, "" for any other file.
+func adviceOnName(at scratchPlace, form string) string {
+	if of := backupOf(at.name); of != "" {
+		return fmt.Sprintf("- It seems to be a backup of %s. Keep backups in Documents/%s/. The folder .history here has the versions of %s that were overwritten.\n", of, at.by.Name, of)
+	}
+	const number = "<number>"
+	switch parent := at.parent.(type) {
+	case worklistFolder:
+		return "- A task is done by its own file here: write \"perform\" into its \"do\", and save it.\n" + filesElsewhere(number, string(at.by.Name))
+	case actionsFolder:
+		return "- An action is performed by its own file here.\n" + filesElsewhere(strconv.FormatInt(parent.id, 10), string(at.by.Name))
+	case timersFolder:
+		return "- A timer is set by its own file here.\n" + filesElsewhere(strconv.FormatInt(parent.id, 10), string(at.by.Name))
+	case casesFolder, routesFolder, scheduleFolder:
+		if form == "" {
+			return "- Here only names that end with .json, .yaml or .yml are read, and this is not the text of a document.\n" +
+				filesElsewhere(number, string(at.by.Name)) + documentExample(at.parent)
+		}
+	}
+	return fmt.Sprintf("- Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", documentName(at, form)) + documentExample(at.parent)
+}
+
+// idleText says what became of a side file, and what to do to have more done. form is as
+// adviceOnName has it.
+func idleText(at scratchPlace, form string, moved bool) string {
 	path := addressOf(append(at.path[:len(at.path):len(at.path)], at.name)).String()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is kept as a temporary file of yours, which nobody else sees. Nothing else was done with it.\n\n", path)
@@ -131,17 +197,11 @@ func idleText(at scratchPlace, moved bool) string {
 	}
 	switch at.parent.(type) {
 	case dropFolder:
-		b.WriteString("To start a case with it, save it under a name that is not that of a temporary file.\n")
+		b.WriteString("- To start a case with it, save it under a name that is not that of a temporary file.\n")
 	case accountFolder:
-		b.WriteString("Here only me.json is read. Keep other files in Documents/.\n")
+		b.WriteString("- Here only me.json is read. Keep other files in Documents/.\n")
 	default:
-		if of := backupOf(at.name); of != "" {
-			fmt.Fprintf(&b, "It seems to be a backup of %s. Keep backups in Documents/%s/. The folder .history here has the versions of %s that were overwritten.\n", of, at.by.Name, of)
-			break
-		}
-		name := documentName(at)
-		fmt.Fprintf(&b, "Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", name)
-		b.WriteString(documentExample(at.parent))
+		b.WriteString(adviceOnName(at, form))
 	}
 	if addressOf(at.path).holdsSecrets() {
 		b.WriteString("\nThe temporary file is deleted ten minutes after its last change, because it may hold a password. This note is deleted after a day.\n")

@@ -20,7 +20,7 @@ func TestSaveThatDoesNothingIsNoted(t *testing.T) {
 		{"Routes", "leave.yaml.orig", "davfs2/1.6.1", "backup of leave.yaml. Keep backups in Documents/sam/"},
 		{"Schedule", ".nightly.json", "davfs2/1.6.1", "Save it as nightly.json instead"},
 		{"Routes", "tip.txt", "davfs2/1.6.1", "Save it as tip.yaml instead"},
-		{"Cases", "fire", "davfs2/1.6.1", "Save it as fire.json instead.\nIt must be a document such as {\"route\": \"bug\""},
+		{"Cases", "fire", "davfs2/1.6.1", "Save it as fire.json instead.\nA case is started by a document such as {\"route\": \"bug\""},
 		{"Routes/bug", "report.bak", "davfs2/1.6.1", "To start a case with it"},
 		{"Schedule", "nightly.json~", "davfs2/1.6.1", ""},
 		{"Schedule", ".nightly.json.swp", "davfs2/1.6.1", ""},
@@ -167,4 +167,23 @@ func TestOwnFolders(t *testing.T) {
 			t.Errorf("%s became a folder of one's own: %d %s", path, rec.Code, rec.Body)
 		}
 	}
+}
+
+// TestFilesWhereDocumentsAre saves what is not a document where only documents are read: the
+// note says where such a file belongs. A document in YAML is to be saved as that.
+func TestFilesWhereDocumentsAre(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 PUT Cases/offer.pdf | %PDF-1.7 pixels | 201
+		davfs2 GET Cases/Rejected/@offer.pdf.txt | | 200 | (?s:.*start a case with it, save it in Workflow/Routes/<route>/.*attach it to a case, save it in Workflow/Cases/<number>/Files/.*keep it, save it in Documents/sam/.*)
+		davfs2 PUT Worklist/Offered/offer.pdf | %PDF-1.7 pixels | 201
+		davfs2 GET Worklist/Offered/Rejected/@offer.pdf.txt | | 200 | (?s:.*done by its own file.*save it in Workflow/Cases/<number>/Files/.*)
+		davfs2 PUT Cases/18/Actions/offer.pdf | %PDF-1.7 pixels | 201
+		davfs2 GET Cases/18/Actions/Rejected/@offer.pdf.txt | | 200 | (?s:.*save it in Workflow/Cases/18/Files/.*)
+		davfs2 PUT Cases/lamp.txt | route: tip | 201
+		davfs2 GET Cases/Rejected/@lamp.txt.txt | | 200 | (?s:.*Save it as lamp.yaml instead.*)
+		davfs2 PUT Routes/bug/Board/open/offer.pdf | pixels | 404 | .*To start a case with a file, save it in /dav/Workflow/Routes/bug/; to attach it to a case, in Workflow/Cases/<number>/Files/.*
+		davfs2 PUT Routes/bug/Board/offer.pdf | pixels | 404 | .*To start a case with a file, save it in /dav/Workflow/Routes/bug/.*
+		davfs2 GET Status/refused.txt | | 200 | (?s:.*   /dav/Workflow/Cases/lamp.txt\n  /dav/Workflow/Cases/lamp.txt is kept as [^\n]*\n  Here only names that end [^\n]*Save it as lamp.yaml instead.*)
+	`, "@", "20261120T120000Z~~"))
 }

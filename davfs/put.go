@@ -185,7 +185,7 @@ func (x *request) unplaced(err error) error {
 		}
 		return errs.New(errs.NotFound, nothing+"Files of a case are kept in %s/Files/.", above.String())
 	case boardFolder, stateFolder:
-		return errs.New(errs.NotFound, nothing+"The board has a folder for each state, and in it the cases that are there. To start a case, save the file in /%s/; keep other files in Documents/%s/.",
+		return errs.New(errs.NotFound, nothing+"The board has a folder for each state, and in it the cases that are there. To start a case with a file, save it in /%s/; to attach it to a case, in Workflow/Cases/<number>/Files/; to keep it, in Documents/%s/.",
 			strings.Join(above.Segments[:4], "/"), x.by.Name)
 	case archiveFolder, yearFolder, monthFolder, archivedFolder:
 		return errs.New(errs.NotFound, nothing+"The archive has the cases that have ended, and cannot be written; keep files in Documents/%s/.", x.by.Name)
@@ -204,6 +204,9 @@ func (x *request) putNowhere(n node) error {
 		return absent() // "…/name.json/" is not a folder
 	}
 	refusal := x.notAllowed(n)
+	if _, ofBoard := n.(boardFile); ofBoard && errs.Is(refusal, errs.NotFound) {
+		return x.unplaced(absent())
+	}
 	if !x.script && errs.Is(refusal, errs.Method) && !x.takesFiles(n) {
 		return x.notSaved(n)
 	}
@@ -408,6 +411,7 @@ func (p *putRequest) perform() (*answer, error) {
 	p.noteRetried(out)
 	p.noteWaiting(out)
 	p.noteWarned(ctx, out)
+	p.noteRestarted(ctx, out)
 	p.endCanceled(ctx)
 	p.noteOtherName(ctx, out)
 	return a, nil

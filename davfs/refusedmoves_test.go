@@ -95,7 +95,7 @@ func TestRefusedPlaceSaysWhereElse(t *testing.T) {
 		{"sam", "Cases/17/Timers/x.txt", inCase},
 		{"sam", "Cases/17/Messages/x", inCase},
 		{"sam", "Routes/bug/17/note.txt", "Files of a case are kept in /dav/Workflow/Routes/bug/17/Files/."},
-		{"sam", "Routes/bug/Board/x.txt", "To start a case, save the file in /dav/Workflow/Routes/bug/; keep other files in Documents/sam/."},
+		{"sam", "Routes/bug/Board/x.txt", "To start a case with a file, save it in /dav/Workflow/Routes/bug/; to attach it to a case, in Workflow/Cases/<number>/Files/; to keep it, in Documents/sam/."},
 		{"sam", "Archive/2012/x", "cannot be written; keep files in Documents/sam/."},
 		{"eve", "Cases/17/note.txt", "There is nothing at this address, or you may not see it.\n"},
 		{"sam", "Cases/99/note.txt", "There is nothing at this address, or you may not see it.\n"},

@@ -118,3 +118,27 @@ func TestTimesOfNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestStartFormSavedAgain: who saves the file of a case again to start another one finds a
+// note that it has changed the case, once, or reads in the refusal that the file is that case.
+func TestStartFormSavedAgain(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		curl:eva PUT Routes/buy.yaml | {access: {start: [sam]}, xattrs: {amount: {type: number, edit: []}}, states: {open: {type: start}, done: {type: complete}}, actions: {begin: {trigger: init}, end: {in: [open], allowed: everyone, to: done}}} | 201
+		davfs2 PUT Cases/new.yaml | {route: buy, title: Doc, xattrDict: {amount: 3}} | 201
+		+70
+		davfs2 PUT Cases/new.yaml | {route: buy, title: Chair, xattrDict: {amount: 3}} | 204
+		davfs2 GET Cases/Rejected/Case~~20~~was~~changed.txt | | 200 | (?s:.*Cases/new.yaml was saved again.*the file of case 20, which it has started on 2012-11-09 12:34 UTC, so that this case was changed .title. and no other.*another name.*)
+		davfs2 GET Status/refused.txt | | 200 | (?s:.*If you meant another case, save that under another name.*If you meant this case.*)
+		+70
+		davfs2 PUT Cases/new.yaml | {route: buy, title: Lamp, xattrDict: {amount: 3}} | 204
+		davfs2 GET Cases/Rejected/Case~~20~~was~~changed.txt | | 200 | (?s:.*on 2026-11-20 12:01 UTC.*)
+		davfs2 PUT Cases/new.yaml | {route: buy, title: Lamp, xattrDict: {amount: 4}} | 403 | .*administrators alone. This file is case 20 already, which is in .*another name. To give this one up, delete the file.*
+		curl PUT Cases/20.json | {"title": "Mine"} | 204
+		davfs2 DELETE Cases/Rejected/ | | 204
+		davfs2 PUT Cases/20.json | {"title": "Mine, too"} | 204
+		davfs2 LIST Cases/Rejected/ | | 404
+		curl PUT Cases/20/Actions/end.json | {} | 204
+		davfs2 PUT Cases/new.yaml | {route: buy, title: Lamp, xattrDict: {amount: 5}} | 403 | .*This file is case 20 already, which has ended in .*"done.*another name.*
+	`)
+}

@@ -49,7 +49,8 @@ type putCase struct {
 	created bool
 	byName  bool // the request's URL is the given name's
 
-	archives *loadedCase // the case that a command archives instead; nil: none
+	restarted []string    // see Outcome.Restarted
+	archives  *loadedCase // the case that a command archives instead; nil: none
 }
 
 func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
@@ -242,6 +243,9 @@ func (e *Cases) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, er
 	if keeps && p.byName {
 		out.ETag = p.given.ETag
 	}
+	if out.Changed {
+		out.Restarted = p.restarted
+	}
 	return out, e.Finish(tx, req, out)
 }
 
@@ -282,7 +286,7 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	if command := document.Root(node, new(document.Faults)).Get("do"); command.Node != nil {
 		return e.readCaseCommand(req, h, node)
 	}
-	said := onlyRemarks(node)
+	said, starts := onlyRemarks(node), ref.Name != "" && isStartDocument(node)
 	if ref.Name != "" {
 		if source, err := parseNamed(ref, given.Source); err == nil {
 			node = edited(node, source)
@@ -308,6 +312,9 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 		return nil, other
 	}
 	if err := e.judgeEdit(req, h, edit); err != nil {
+		if starts {
+			err = saysItIsACase(h.core, err)
+		}
 		return nil, err
 	}
 	change, err := e.decideEdit(r, req, h, edit)
@@ -321,6 +328,9 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 		return &putCase{change: change}, nil
 	}
 	p := &putCase{change: change, given: given, byName: !ref.Identity()}
+	if starts {
+		p.restarted = edit.fields()
+	}
 	if given != nil {
 		p.was = given.ETag
 		setSource(given, body, req.Now)

@@ -112,6 +112,10 @@ type Outcome struct {
 	LogSeq int64
 	Action string // the action that was performed; the request may name its type
 
+	// Restarted names the fields of a case that a start document, saved under the name that
+	// has started it, has changed: its author may have meant another case.
+	Restarted []string
+
 	// Of a dropped file:
 	Route   string     // the name of the route
 	Message store.UUID // the input message
