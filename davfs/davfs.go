@@ -264,14 +264,11 @@ func (x *request) notAllowed(n node) error {
 	}
 	x.allow = strings.Join(allowed(n), ", ")
 	how := ""
-	if h, ok := n.(postHinter); ok && x.r.Method == http.MethodPost {
-		how = " " + h.postHint()
+	if h := postHint(n); h != "" && x.r.Method == http.MethodPost {
+		how = " " + h
 	}
 	return errs.New(errs.Method, "%s is not allowed at this address; it takes %s.%s", x.r.Method, x.allow, how)
 }
-
-// postHinter is a folder that clients of other systems POST to: it says what to do instead.
-type postHinter interface{ postHint() string }
 
 // allowed lists the methods of a node.
 func allowed(n node) []string {

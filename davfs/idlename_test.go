@@ -187,3 +187,17 @@ func TestFilesWhereDocumentsAre(t *testing.T) {
 		davfs2 GET Status/refused.txt | | 200 | (?s:.*   /dav/Workflow/Cases/lamp.txt\n  /dav/Workflow/Cases/lamp.txt is kept as [^\n]*\n  Here only names that end [^\n]*Save it as lamp.yaml instead.*)
 	`, "@", "20261120T120000Z~~"))
 }
+
+// TestHiddenDocumentOfAScript: a script that sends a document under a name which nothing reads
+// is told so. What it writes to rename it is a temporary file, as before.
+func TestHiddenDocumentOfAScript(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		curl PUT Cases/.hidden.json | {"route":"bug"} | 422 | .*".hidden.json" is that of a temporary file, which nothing reads here.*
+		curl PUT Schedule/.nightly.yaml | {"route":"bug"} | 422
+		curl GET Cases/.hidden.json | | 404
+		curl PUT Cases/lamp.json.part | {"route":"bug"} | 201
+		curl MOVE Cases/lamp.json.part -> Cases/lamp.json | | 201
+		davfs2 PUT Cases/.hidden.json | {"route":"bug"} | 201
+	`)
+}

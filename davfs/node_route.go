@@ -15,10 +15,6 @@ type routesFolder struct{ *scope }
 
 func (n routesFolder) home() []string { return []string{"dav", "Workflow", "Routes"} }
 
-func (n routesFolder) postHint() string {
-	return "To store a route, PUT its document to Routes/<name>.yaml; to start a case, POST its document to Cases/."
-}
-
 func (n routesFolder) stat(context.Context) (*info, error) {
 	return folderInfo("Routes", n.since), nil
 }

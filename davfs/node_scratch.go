@@ -178,7 +178,21 @@ func (n scratchFolder) options() []string { return nil }
 // scratchTarget is where a PUT stores a side file.
 type scratchTarget struct{ at scratchPlace }
 
-func (n scratchTarget) putRules() putRules { return putRules{content: true} }
+func (n scratchTarget) putRules() putRules {
+	return putRules{content: true, illegal: n.at.hiddenDocument()}
+}
+
+// hiddenDocument answers errs.NameNotAllowed if a script sends what is a document by its
+// extension under a name that nothing is read under, as .nightly.json: a script means what it
+// sends. The names of temporary files that scripts write and rename end otherwise.
+func (n scratchPlace) hiddenDocument() error {
+	_, keepsDocuments := n.parent.(sideFileFolder)
+	_, ext := splitName(n.name)
+	if !n.script || !keepsDocuments || ext == "" || !strings.HasPrefix(n.name, ".") || strings.HasPrefix(n.name, "._") {
+		return nil
+	}
+	return errs.New(errs.NameNotAllowed, "The name %q is that of a temporary file, which nothing reads here; choose one that does not begin with a dot.", n.name)
+}
 
 func (scratchTarget) isSideFile() {}
 

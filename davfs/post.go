@@ -1,7 +1,11 @@
 package davfs
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+
+	"flowdrive/davfs/dav"
 )
 
 // poster is a node that takes POST, for clients that know no other way to make
@@ -40,4 +44,31 @@ func (d *drive) post(x *request) (*answer, error) {
 		x.at = addressOf(append(slices.Clone(x.at.Segments), name))
 	}
 	return d.put(x)
+}
+
+// postHint says what to do instead at a place that clients of other systems POST to, "" if
+// there is nothing that they could mean.
+func postHint(n node) string {
+	const perform = "To perform an action, POST to /dav/Workflow/Cases/%s/Actions/<action>.json."
+	switch n := n.(type) {
+	case routesFolder:
+		return "To store a route, PUT its document to Routes/<name>.yaml; to start a case, POST its document to Cases/."
+	case dropFolder:
+		return fmt.Sprintf("To start a case with a file, PUT it to %s<name>; to start one with a document, POST that to /dav/Workflow/Cases/.", dav.Href("dav", "Workflow", "Routes", n.route)+"/")
+	case attachFolder:
+		return "To store an attachment, PUT it to /attachfs/<name>."
+	case caseAttachments:
+		return fmt.Sprintf("To attach a file to the case, PUT it to /attachfs/%d/<name>.", n.id)
+	case caseFiles:
+		return fmt.Sprintf("To attach a file to the case, PUT it to /dav/Workflow/Cases/%d/Files/<name>.", n.id)
+	case worklistFolder:
+		return "To perform a task, POST to its file here. " + fmt.Sprintf(perform, "<id>")
+	case caseFile:
+		return "To change the case, PUT to this address. " + fmt.Sprintf(perform, "<id>")
+	case caseFolder:
+		return fmt.Sprintf(perform, strconv.FormatInt(n.id, 10))
+	case actionsFolder:
+		return fmt.Sprintf(perform, strconv.FormatInt(n.id, 10))
+	}
+	return ""
 }

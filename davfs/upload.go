@@ -82,6 +82,9 @@ func (u *upload) checkHeaders(content bool) error {
 		}
 		return nil
 	}
+	if strings.HasPrefix(strings.ToLower(u.mediaType), "multipart/") {
+		return errs.New(errs.MediaType, "A form with files (multipart) is not read. Send the file itself: PUT it to /dav/Workflow/Routes/<route>/<name>, and a case starts with it; or PUT it to /attachfs/<name>, and name the UUID that is answered as attachmentUUID in the document that you send here.")
+	}
 	if !maybeText(u.mediaType) {
 		return errs.New(errs.MediaType, "The Content-Type is %q; a document here is JSON or, for routes, YAML.", u.mediaType)
 	}
