@@ -211,9 +211,9 @@ func (t *transfer) find() (err error) {
 
 // staysHere says of a place that MOVE moves nowhere what can be done instead.
 func (t *transfer) staysHere() error {
-	switch t.source.(type) {
+	switch n := t.source.(type) {
 	case caseFolder:
-		return errs.New(errs.NotMovable, "The folder of a case has the number of the case as its name. To call the case something else, change its title; to go on with it, perform one of its tasks.")
+		return errs.New(errs.NotMovable, "The folder of a case has the number of the case as its name. To call the case something else, change \"title\" in its file %s; to go on with it, perform one of its tasks.", t.fileOfCase(t.r.Context(), n.id))
 	case dropFolder:
 		return errs.New(errs.NotMovable, "The folder of a route has the name of the route. To call the route something else, rename its file.")
 	case reader, streamer:

@@ -386,8 +386,17 @@ func (x *request) notDeletable(n node) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
+	if file, ofBoard := n.(boardFile); ofBoard && !x.script {
+		return file.staysOnBoard(x.r.Context())
+	}
 	if !isFolder { // of a mount: davfs2 takes a 405 for done
 		return errs.New(errs.NotDeletable, "This file cannot be deleted: it shows how things stand.")
+	}
+	switch n := n.(type) {
+	case caseFolder:
+		return errs.New(errs.NotDeletable, "The folder of a case stays. To give the case up, delete its file %s: that cancels an open case.", x.fileOfCase(x.r.Context(), n.id))
+	case boardFolder, stateFolder:
+		return errs.New(errs.NotDeletable, "The folders of a board stay: they are the states of the route. To give a case up, move it to a state that ends it, or delete its file in Cases/: that cancels an open case.")
 	}
 	return errs.New(errs.NotDeletable, "A folder of the workflow cannot be deleted; delete what is in it, one by one.")
 }

@@ -3,6 +3,7 @@ package davfs
 import (
 	"context"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,6 +91,16 @@ func (s *scope) listedName(r *engine.Resource) string {
 	}
 	stem, _ := splitName(r.Given)
 	return stem + "@" + string(r.Author) + r.Given[len(stem):]
+}
+
+// fileOfCase returns the path of a case's file as the listing of Cases/ has it. Programs that
+// mount the drive find no other. If the case cannot be read its number will do.
+func (s *scope) fileOfCase(ctx context.Context, id int64) string {
+	name := strconv.FormatInt(id, 10) + ".json"
+	if r, err := s.engine.Cases.Case(ctx, s.by, engine.Ref{CaseID: id}); err == nil {
+		name = s.listedName(r)
+	}
+	return "Cases/" + name
 }
 
 // listedFile describes the resource under its listed name.

@@ -3,6 +3,8 @@ package davfs
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -170,6 +172,12 @@ func (n boardFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	return formInfo(name, r), contentOf(r.Form), nil
 }
 
+// staysOnBoard says what to do with a case instead of deleting its file on the board.
+func (n boardFile) staysOnBoard(ctx context.Context) error {
+	return errs.New(errs.NotDeletable, "This shows where case %d stands. To give the case up, move it to a state that ends it, or delete its file %s: that cancels an open case.",
+		n.id, n.folder.fileOfCase(ctx, n.id))
+}
+
 // moveTo performs the action that leads to the state into whose folder the
 // file is moved (docs/contract/drive.md#performing-by-a-move-on-the-board).
 func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *transfer) (*answer, error) {
@@ -184,6 +192,9 @@ func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *t
 	}
 	move := engine.BoardMove{CaseID: n.id, Route: n.folder.route, From: n.folder.state, To: place.folder.state}
 	out, err := n.folder.engine.Cases.MoveOnBoard(ctx, req, move)
+	if e, is := errors.AsType[*errs.Error](err); is && e.Kind == errs.ActionNotEnabled && same(move.From, move.To) {
+		e.Detail += fmt.Sprintf(" To call it something else, change \"title\" in its file %s.", n.folder.fileOfCase(ctx, n.id))
+	}
 	if err != nil {
 		return nil, err
 	}

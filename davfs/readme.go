@@ -41,7 +41,10 @@ Worklist/   What you have to do: a file for each task. Write into its "do" what
             Saved as it is, nothing happens.
 Cases/      What is going on: a file and a folder for each case. In the folder,
             Actions/ has what can be done now, log.txt what was done. To only
-            remark something, save it there as comment.txt.
+            remark something, save it there as comment.txt. A file is listed
+            under the name that you have saved it under, else by the number of
+            the case. By its address Cases/17.json is the same file as that of
+            case 17; programs that mount the drive find only the listed name.
 Routes/     What can happen: the definitions. Drop any other file into
             Routes/<route>/, and a case starts with it as input. Board/ in it
             has the cases by state; to move one moves it on.

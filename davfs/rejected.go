@@ -141,12 +141,34 @@ func (d *drive) rejectOther(x *request, refusal error, done string) {
 		d.keepRefusal(x, scratch.Refusal{Name: note.name, Reasons: note.text(refusal, x.when(x.wall))}, x.at)
 		return
 	}
+	if id, inCase := x.caseAbove(refusal); inCase {
+		d.keepRefusal(x, x.caseStays(id), addressOf(casePath(id)))
+		return
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not %s on %s.\n", x.at.String(), done, x.when(x.wall))
 	b.WriteString("Nothing has changed. The reasons:\n\n")
 	writeReasons(&b, refusal)
 	b.WriteString("\nThis file is deleted after a day.\n")
 	d.keepRefusal(x, scratch.Refusal{Reasons: b.String()}, x.at)
+}
+
+// caseAbove returns the case in whose folder a place is that cannot be deleted. Who deletes
+// such a folder on a mount deletes each of its files, which gets one note. Its files proper
+// have their own reasons.
+func (x *request) caseAbove(refusal error) (id int64, inCase bool) {
+	at := x.at.Segments
+	if errs.KindOf(refusal) != errs.NotDeletable || len(at) < 4 || !same(at[2], "Cases") || len(at) > 5 && same(at[4], filesName) {
+		return 0, false
+	}
+	return parseID(at[3])
+}
+
+// caseStays is the note that the folder of a case was not deleted.
+func (x *request) caseStays(id int64) scratch.Refusal {
+	text := fmt.Sprintf("%s was not deleted on %s.\nNor was what shows how the case stands. The reasons:\n\n", addressOf(casePath(id)).String(), x.when(x.wall))
+	text += fmt.Sprintf("- The folder of a case stays, and what is in it shows how the case stands. To give the case up, delete its file %s: that cancels an open case.\n", x.fileOfCase(x.r.Context(), id))
+	return scratch.Refusal{Name: fmt.Sprintf("The folder of case %d stays.txt", id), Reasons: text + "\nThis file is deleted after a day.\n"}
 }
 
 // isTold reports whether somebody is told of a refusal at the address by a file: a client

@@ -142,3 +142,29 @@ func TestStartFormSavedAgain(t *testing.T) {
 		davfs2 PUT Cases/new.yaml | {route: buy, title: Lamp, xattrDict: {amount: 5}} | 403 | .*This file is case 20 already, which has ended in .*"done.*another name.*
 	`)
 }
+
+// TestGivingACaseUp: who deletes a case where it only shows, or renames it there, is told which
+// file to delete or to change, by the name under which it is listed; one note for a folder.
+func TestGivingACaseUp(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 DELETE Routes/tip/Board/open/18~~tip.json | | 403 | .*shows where case 18 stands. To give the case up, move it to a state that ends it, or delete its file Cases/bug.json: that cancels an open case.*
+		davfs2:ann DELETE Routes/tip/Board/open/18~~tip.json | | 404
+		davfs2 DELETE Routes/tip/Board/open | | 403 | .*they are the states of the route.*delete its file in Cases/.*
+		davfs2 MOVE Routes/tip/Board/open/18~~tip.json -> Routes/tip/Board/open/18~~lamp.json | | 409 | .*The case is in "open"; move it to another state.* To call it something else, change "title" in its file Cases/bug.json.*
+		davfs2 DELETE Cases/18/Actions/resolve.json | | 403
+		davfs2 DELETE Cases/18/Actions | | 403
+		davfs2 DELETE Cases/18/log.txt | | 403
+		davfs2 DELETE Cases/18 | | 403 | .*The folder of a case stays. To give the case up, delete its file Cases/bug.json.*
+		davfs2 LIST Cases/Rejected/ | | 207 | The%20folder%20of%20case%2018%20stays.txt
+		davfs2 LIST Cases/18/Rejected/ | | 404
+		davfs2 LIST Cases/18/Actions/Rejected/ | | 404
+		davfs2 GET Cases/Rejected/The~~folder~~of~~case~~18~~stays.txt | | 200 | (?s:/dav/Workflow/Cases/18 was not deleted on .*delete its file Cases/bug.json.*)
+		davfs2 GET Status/refused.txt | | 200 | (?s:.*   /dav/Workflow/Cases/18\n  The folder of a case stays, .*)
+		davfs2 MOVE Cases/18 -> Cases/lamp | | 403 | .*change "title" in its file Cases/bug.json.*
+		davfs2 MOVE Cases/bug.json -> Cases/lamp.json | | 201
+		davfs2 LIST Cases/ | | 207 | 18 Rejected lamp.json
+		davfs2 GET Status/cases/18.txt | | 200 | (?s:.*The case is /dav/Workflow/Cases/18.json, which is listed there under the name that\nits file was given.*)
+		davfs2 PUT Cases/18/Actions/start.json | {"do": "perform"} | 404 | .*"start" is the task of a draft, and case 18 has started: it is active, in "open".*
+	`, "@", "20261120T120000Z~~"))
+}

@@ -63,6 +63,10 @@ func absentAction(h *loadedCase, action, what string) error {
 	if hint := document.Hint(action, used.ActionNames()); hint != "" && !used.Knows(action) {
 		return errs.New(errs.NotFound, "The route %q has no action %q%s", h.core.RouteName, action, hint)
 	}
+	if action == machine.DraftAction {
+		return errs.New(errs.NotFound, "%q is the task of a draft, and case %d has started: it is %s, in %q. To change its title or XATTRs, save its file in Cases/.",
+			action, h.core.ID, h.core.Shown(), h.core.Status)
+	}
 	return change.Absent(what)
 }
 

@@ -365,7 +365,7 @@ func (l *statusLook) of(r store.Reader, row *store.Case) (*StatusFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := status.Case{Zone: l.zone, Case: h.core, Route: h.route.Compiled, Sandbox: l.sandbox}
+		f := status.Case{Zone: l.zone, Case: h.core, Route: h.route.Compiled, Sandbox: l.sandbox, Named: row.Named}
 		if h.core.IsDraft() {
 			f.Why = machine.DraftWhy(h.core, h.route.Compiled)
 		} else if h.core.Life == machine.Queued {

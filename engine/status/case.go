@@ -26,6 +26,7 @@ type Case struct {
 	Forecast  machine.Forecast
 	Written   []Written // by commands, the oldest first
 	Files     []string  // the names of its files
+	Named     bool      // its file has a name of its author's
 }
 
 // Written is a message of a case that holds the end of what a command wrote, or what a
@@ -77,7 +78,11 @@ func (c *Case) Text() []byte {
 		}
 		p.table(warnings, "")
 	}
-	p.line("\nThe case is /dav/Workflow/Cases/%d.json. What happened so far is in\n/dav/Workflow/Cases/%d/log.txt.", m.ID, m.ID)
+	if c.Named {
+		p.line("\nThe case is /dav/Workflow/Cases/%d.json, which is listed there under the name that\nits file was given. What happened so far is in\n/dav/Workflow/Cases/%d/log.txt.", m.ID, m.ID)
+	} else {
+		p.line("\nThe case is /dav/Workflow/Cases/%d.json. What happened so far is in\n/dav/Workflow/Cases/%d/log.txt.", m.ID, m.ID)
+	}
 	return p.bytes()
 }
 

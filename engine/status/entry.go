@@ -83,10 +83,15 @@ func (e *Entry) Text() []byte {
 	e.writeOccurrences(&p)
 	p.heading("Failures")
 	e.writeFailures(&p)
-	if p.line(""); e.Ended.IsZero() {
+	p.line("")
+	switch {
+	case !e.Ended.IsZero():
+	case e.Name != s.UUID:
+		p.line("The entry is /dav/Workflow/Schedule/%s.json, which is listed there under the\nname that its file was given.", s.UUID)
+	default:
 		p.line("The entry is /dav/Workflow/Schedule/%s.json.", s.UUID)
 	}
-	p.line("What became of all instants is in\n/dav/Workflow/Schedule/%s/occurrences.json.", s.UUID)
+	p.line("What became of all instants is in\n/dav/Workflow/Schedule/%s/occurrences.json,\nwhich no listing shows.", s.UUID)
 	return p.bytes()
 }
 
