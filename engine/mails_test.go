@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
@@ -146,5 +147,97 @@ func TestWatchingWithoutEffect(t *testing.T) {
 	}
 	if out := w.as("admin").mustPutMe(`{"watch": ["desk"]}`); out.Report != nil {
 		t.Errorf("admin is told %s", out.Report)
+	}
+}
+
+// TestMailToAddressOfXattr: an e-mail address that an XATTR has may be a recipient, as one that
+// the route names, and is one if no user is called so. That such a mail has nobody to go to is told
+// after the failure that it was about, with what its subject stands for.
+func TestMailToAddressOfXattr(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		mailto string
+		ops    []string
+		sam    string
+	}{
+		{"ops@example.org", []string{"ops@example.org"}, "Failed: Rates"},
+		{"ops@example.org, more@example.org", []string{"ops@example.org", "more@example.org"}, "Failed: Rates"},
+		{"root", nil, "2 things are wrong: Failed: Rates: The route is at fault"},
+	} {
+		w := mailsWorld(t)
+		w.as("admin").mustPutParty(identity.User, "sam", `{"email": "sam@example.org", "password": "sam sam sam sam"}`)
+		w.as("admin").mustPutRoute("job", `
+title: Job
+access: {start: [everyone]}
+xattrs: {mailto: {title: Whom it tells}}
+states: {open: {type: start}, done: {type: complete}, failed: {type: failed}}
+actions:
+  begin: {trigger: init}
+  run:
+    trigger: auto
+    in: [open]
+    to: done
+    onFire: [{jq: {from: InputMessage, filter: .x, to: Rows}}]
+    onError: {steps: [{mail: {to: ["xattr:mailto"], subject: "Broken: $__TITLE__;"}}], to: failed}
+`)
+		w.as("sam").startCase(fmt.Sprintf(`{"route": "job", "title": "Rates", "xattrDict": {"mailto": %q}}`, test.mailto))
+		w.advance(time.Minute)
+		var ops []string
+		var told string
+		for _, row := range w.outboxRows(outbox.MailLane) {
+			var request machine.Request
+			if err := json.Unmarshal(row.Request, &request); err != nil {
+				t.Fatal(err)
+			}
+			if m := request.Mail; m.Subject == "Broken: Rates" {
+				ops = append(ops, m.To...)
+			} else {
+				told = m.Subject + "\n" + m.Text
+			}
+		}
+		if !slices.Equal(ops, test.ops) {
+			t.Errorf("%s: the mail of the route goes to %q, want %q", test.mailto, ops, test.ops)
+		}
+		if !strings.HasPrefix(told, test.sam) {
+			t.Errorf("%s: the starter is told\n%s", test.mailto, told)
+		}
+		if test.ops == nil && !strings.Contains(told, `the mail "Broken: Rates" of run has nobody to go to: no user or team is called root`) {
+			t.Errorf("%s: the starter is told\n%s", test.mailto, told)
+		}
+	}
+}
+
+// TestOnlyFailedOutcomes: by notify: {outcome: failed} nobody is told of a case that has ended well,
+// except who watches the route.
+func TestOnlyFailedOutcomes(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "sam", `{"email": "sam@example.org", "password": "sam sam sam sam"}`)
+	admin.mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	admin.mustPutRoute("job", `
+title: Job
+access: {start: [everyone], read: [everyone], admin: [dora]}
+notify: {outcome: failed}
+xattrs: {fails: {type: boolean}}
+states: {open: {type: start}, done: {type: complete}, failed: {type: failed}}
+actions:
+  begin: {trigger: init}
+  break: {trigger: auto, in: [open], to: failed, guard: xattr.fails == true}
+  finish: {trigger: auto, in: [open], to: done, guard: xattr.fails != true}
+`)
+	w.as("dora").mustPutMe(`{"watch": ["job"]}`)
+	for _, fails := range []string{"false", "true"} {
+		w.as("sam").startCase(`{"route": "job", "title": "Fails ` + fails + `", "xattrDict": {"fails": ` + fails + `}}`)
+		w.advance(time.Minute)
+	}
+	for name, want := range map[string]string{"sam": "Fails true", "dora": "Fails false, Fails true"} {
+		var told []string
+		for _, subject := range w.sentTo(name + "@example.org") {
+			told = append(told, subject[strings.Index(subject, "Fails"):])
+		}
+		if got := strings.Join(told, ", "); got != want {
+			t.Errorf("%s is told of %q, want %q", name, got, want)
+		}
 	}
 }

@@ -108,6 +108,9 @@ func (t *notifier) add(who *store.Party, p notice.Person) error {
 	kind := notice.KindAct
 	if news.Ended && !t.isChildsAct(news) {
 		kind = notice.KindOutcome
+		if at.change != nil && at.change.route.OnlyFailed && at.Case.Shown() != machine.Failed && !slices.Contains(who.Watch, at.change.route.Name) {
+			return nil
+		}
 	}
 	n := t.notice(kind, at.Case)
 	n.Word, p.At = news.Word, at.Case

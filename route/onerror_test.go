@@ -47,3 +47,16 @@ func TestOnError(t *testing.T) {
 		}
 	}
 }
+
+// TestRecipientByLabel: a label is not a recipient, and its author is told what is.
+func TestRecipientByLabel(t *testing.T) {
+	t.Parallel()
+	_, _, err := route.Parse("test", readYAML(t, "states: {a: {type: start}}\nactions: {begin: {trigger: init, onError: {steps: [{mail: {to: [$__XATTR_mailto__;], subject: x}}]}}}\n"))
+	var told string
+	if e, ok := errors.AsType[*errs.Error](err); ok && len(e.Faults) == 1 {
+		told = e.Faults[0].Detail
+	}
+	if !strings.HasSuffix(told, "labels are not filled in here; write xattr:mailto") {
+		t.Errorf("got %q (%v)", told, err)
+	}
+}

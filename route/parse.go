@@ -210,6 +210,8 @@ func (c *compiler) readHead() {
 	r.Access = Access{Start: c.contexts(access.Get("start")), Read: c.contexts(access.Get("read")), Admin: c.contexts(access.Get("admin"))}
 	c.readRetention()
 	c.readRemind(c.root.Get("notify").Get("remind"))
+	outcome, _ := str(c.root.Get("notify").Get("outcome"))
+	c.route.OnlyFailed = outcome == "failed"
 	c.checkNames(c.root.Get("timers"), "timer")
 }
 

@@ -37,6 +37,7 @@ type Route struct {
 	Timeout     *clock.Duration // from start to completion; nil: none
 	OnTimeout   []Step          // nil: a warning
 	Remind      *clock.Duration // after which assignees are reminded of an open task, again and again; nil: never
+	OnlyFailed  bool            // of how a case has ended only those who watch are told, unless it has failed
 	Timers      []Timer         // user-defined ones
 	Roles       []Role
 	States      []State

@@ -348,6 +348,10 @@ func (c *compiler) recipient(item document.Value, text string) (Recipient, bool)
 		}
 		return Recipient{Kind: RecipientParty, Name: text}, true
 	}
+	if key, labelled := strings.CutPrefix(text, "$__XATTR_"); labelled {
+		item.Fail(errs.CodeFormat, "must be %s: labels are not filled in here; write xattr:%s", recipientForm, clip(strings.TrimSuffix(key, "__;")))
+		return Recipient{}, false
+	}
 	item.Fail(errs.CodeFormat, "must be %s, not %q", recipientForm, clip(text))
 	return Recipient{}, false
 }

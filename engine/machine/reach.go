@@ -163,7 +163,9 @@ func partyWords(party string, isUser bool) string {
 // mail makes a mail to the users and addresses that a step names, each address
 // once.
 func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
-	named, err := d.whom(m.To)
+	recipients, addresses := d.addressed(m.To)
+	addresses = slices.Concat(m.Addresses, addresses)
+	named, err := d.whom(recipients)
 	if err != nil {
 		return nil, "", err
 	}
@@ -172,7 +174,7 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 		return nil, "", err
 	}
 	silent := people.silent
-	out := &Mail{To: slices.Concat(m.Addresses, people.addresses), Thread: d.c.GUID, Named: m.Addresses, Members: parties(people.members), ToSecrets: m.Secrets, TextSecret: m.TextSecret}
+	out := &Mail{To: slices.Concat(addresses, people.addresses), Thread: d.c.GUID, Named: parties(slices.Clone(addresses)), Members: parties(people.members), ToSecrets: m.Secrets, TextSecret: m.TextSecret}
 	out.To = parties(out.To)
 	if len(out.To) > maxAddresses {
 		return nil, "", routeFault("a mail goes to %d addresses, more than %d", len(out.To), maxAddresses)
@@ -195,37 +197,77 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 		d.changed = true
 		d.add(LogEntry{Kind: LogWarning, Text: "Nobody to send a mail to: " + out.Subject})
 	}
-	d.notReached(m, nobody, silent)
+	d.notReached(m, out.Subject, reached{recipients, nobody, silent})
 	if nobody {
 		return nil, "", nil
 	}
-	shown := append(people.told, m.Addresses...)
+	shown := append(people.told, addresses...)
 	for _, name := range m.Secrets {
 		shown = append(shown, secretShown(name))
 	}
 	return out, "mail to " + listed(shown) + ": " + out.Subject, nil
 }
 
+// addressed takes the e-mail addresses that XATTRs have from the recipients of a mail. A value may
+// be several, with commas between them. That of a user who is called by an address is the user.
+func (d stepRun) addressed(list []route.Recipient) (others []route.Recipient, addresses []string) {
+	for _, r := range list {
+		var found []string
+		if v, _ := d.c.Xattrs.Get(r.Name); r.Kind == route.RecipientXattr {
+			found = d.addressesIn(v.Text)
+		}
+		if addresses = append(addresses, found...); found == nil {
+			others = append(others, r)
+		}
+	}
+	return others, addresses
+}
+
+// addressesIn returns the addresses that a text is, nil if it is something else.
+func (d stepRun) addressesIn(text string) (addresses []string) {
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); !route.IsAddress(one) {
+			return nil
+		}
+		addresses = append(addresses, one)
+	}
+	switch kind, known := d.facts.Parties[text]; {
+	case len(addresses) > 1 || known && kind == NoParty:
+		return addresses
+	case !known:
+		d.need(Need{Party: text})
+	}
+	return nil
+}
+
+// reached is whom a mail goes to, as far as its route names users and teams.
+type reached struct {
+	recipients []route.Recipient
+	nobody     bool     // it goes to nobody at all
+	silent     []string // those that have no address
+}
+
 // notReached warns of a mail that goes to nobody, and of one whose recipients are not all
 // known. That there are no stakeholders is not wrong: a case need not have any.
-func (d stepRun) notReached(m *route.Mail, nobody bool, silent []string) {
+func (d stepRun) notReached(m *route.Mail, subject string, to reached) {
 	h := handler{name: "the mail " + mailSubject(m) + "of " + d.source, source: d.source, number: d.sourceEnablement(d.source)}
+	named := "the mail " + strconv.Quote(clip(subject)) + " of " + d.source
 	others := func(r route.Recipient) bool { return r.Kind != route.RecipientStakeholders }
-	unknown := d.unknownOf(m.To)
+	unknown := d.unknownOf(to.recipients)
 	var why []string
-	if len(silent) > 0 {
-		why = append(why, "without an e-mail address: "+listed(silent))
+	if len(to.silent) > 0 {
+		why = append(why, "without an e-mail address: "+listed(to.silent))
 	}
 	if len(unknown) > 0 {
 		why = append(why, "no user or team is called "+listed(unknown))
 	}
 	switch because := strings.Join(why, "; "); {
-	case nobody && because != "":
-		d.failures().didNothing(h, h.name+" has nobody to go to: "+because)
-	case nobody && slices.ContainsFunc(m.To, others):
-		d.failures().didNothing(h, h.name+" has nobody to go to")
+	case to.nobody && because != "":
+		d.failures().didNothing(h, named+" has nobody to go to: "+because)
+	case to.nobody && slices.ContainsFunc(to.recipients, others):
+		d.failures().didNothing(h, named+" has nobody to go to")
 	case len(unknown) > 0:
-		d.failures().didNothing(h, h.name+" does not go to all that it names: no user or team is called "+listed(unknown))
+		d.failures().didNothing(h, named+" does not go to all that it names: no user or team is called "+listed(unknown))
 	default:
 		d.failures().handlerRuns(h)
 	}

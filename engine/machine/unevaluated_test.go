@@ -67,12 +67,12 @@ func TestMailsThatReachNobody(t *testing.T) {
 		{`[ann]`, ""},
 		{`[ann, bob]`, ""},
 		{`[stakeholders]`, ""},
-		{`["role:none"]`, `the mail "Hello $__TITLE__;" of go has nobody to go to`},
-		{`["xattr:absent"]`, `the mail "Hello $__TITLE__;" of go has nobody to go to`},
+		{`["role:none"]`, `the mail "Hello A case" of go has nobody to go to`},
+		{`["xattr:absent"]`, `the mail "Hello A case" of go has nobody to go to`},
 		{`[ann, "xattr:absent"]`, ""},
-		{`[dan, bob]`, `the mail "Hello $__TITLE__;" of go has nobody to go to: without an e-mail address: bob`},
-		{`[ann, nobody]`, `the mail "Hello $__TITLE__;" of go does not go to all that it names: no user or team is called nobody`},
-		{`["xattr:who"]`, `the mail "Hello $__TITLE__;" of go has nobody to go to: no user or team is called nobody`},
+		{`[dan, bob]`, `the mail "Hello A case" of go has nobody to go to: without an e-mail address: bob`},
+		{`[ann, nobody]`, `the mail "Hello A case" of go does not go to all that it names: no user or team is called nobody`},
+		{`["xattr:who"]`, `the mail "Hello A case" of go has nobody to go to: no user or team is called nobody`},
 	} {
 		p := newPlay(t, parsed(t, `
 roles: {none: {}}

@@ -42,6 +42,7 @@ func Wrong(mails []Digested, p *Person) *machine.Mail {
 	}
 	count := fmt.Sprintf("%d things are wrong", len(mails))
 	mail := together(mails, p, count, count+":")
+	mail.Subject = subjectLine(count + ": " + mails[0].Mail.Subject) // what came first may have led to the others
 	mail.Thread = mails[0].Mail.Thread
 	return mail
 }
