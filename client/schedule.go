@@ -29,6 +29,7 @@ type Entry struct {
 	Upcoming    []string       `json:"upcoming"` // up to five instants in UTC, without a zone
 	Misfire     string         `json:"misfire"`
 	Grace       int            `json:"graceSeconds"`
+	Overlap     string         `json:"overlap"`
 	Paused      bool           `json:"paused"`
 	Note        string         `json:"note"`
 	Performed   int64          `json:"iterationsPerformed"`

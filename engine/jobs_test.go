@@ -274,7 +274,7 @@ func TestOutboxOfACase(t *testing.T) {
 
 		await(time.Minute)
 		shown("run.3-1").wants("state", `"waiting"`, "result", `"sort ended with exit status 75"`, "attempts/0/kind", `"exit"`, "attempts/0/status", "75", "attempts/0/stderr", `"Stderr-3-1-1"`)
-		wantsLines(t, try(sam.statusCase(id)).must(w, "its status"), "What commands wrote and services answered that failed (at most 20, newest last)\n",
+		wantsLines(t, try(sam.statusCase(id)).must(w, "its status"), "What commands wrote, and what services answered that failed (at most 20, newest last)\n",
 			"/dav/Workflow/Cases/14/Labels/Stdout-3-1-1   11 bytes\n", "/dav/Workflow/Cases/14/Labels/Stderr-3-1-1   12 bytes\n")
 		same(t, "what it has written", sam.content(id, "Stdout-3-1-1")+sam.content(id, "Stderr-3-1-1"), "begun\ndone\ndisk \xff full\n")
 		if next := shown("run.3-1").get("next"); next == "null" {

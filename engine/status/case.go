@@ -91,7 +91,7 @@ func (c *Case) writeWritten(p *page) {
 	if len(c.Written) == 0 {
 		return
 	}
-	p.heading(fmt.Sprintf("What commands wrote and services answered that failed (at most %d, newest last)", MostWritten))
+	p.heading(fmt.Sprintf("What commands wrote, and what services answered that failed (at most %d, newest last)", MostWritten))
 	rows := make([][]string, len(c.Written))
 	for i := range c.Written {
 		w := &c.Written[i]

@@ -34,7 +34,7 @@ func (e *Env) start() *cobra.Command {
 		Long: "Starts a case, and prints its number. --set key=text sets an XATTR, --set key:=value one that\n" +
 			"is a number, true, false, null or other JSON. The input is a file, or - for the standard input.\n\n" +
 			"With --wait it waits until the case has ended, and the commands that it runs. It exits with 0 if it was completed, 3 denied,\n" +
-			"4 canceled, 5 failed.",
+			"4 canceled, 5 failed. A case that fails at its start is told, and 5, without --wait, too.",
 		Example: "  flowdrive start purchase -t \"Three chairs\" --set amount=900\n  flowdrive start import --input rates.csv --wait",
 		Args:    cobra.ExactArgs(1),
 	})
@@ -67,6 +67,9 @@ func (e *Env) start() *cobra.Command {
 				return err
 			}
 		}
+		if started.State == "failed" { // at once
+			return errors.Join(s.started(started), failedAtOnce(started.ID))
+		}
 		if !o.wait {
 			return s.started(started)
 		}
@@ -81,6 +84,11 @@ func (e *Env) start() *cobra.Command {
 		}
 		return errors.Join(s.started(ended), s.outcome(ctx, ended))
 	})
+}
+
+// failedAtOnce says of a case that its start has failed.
+func failedAtOnce(id int64) error {
+	return codedError{fmt.Errorf("case %d failed at its start; flowdrive show %d says why", id, id), exitFailed}
 }
 
 // sayWhyNotStarted says what a case that was asked for waits for, as a hold.
@@ -356,18 +364,50 @@ func (s *session) followLog(ctx context.Context, id int64) error {
 
 func (e *Env) message(name string) *cobra.Command {
 	c := &cobra.Command{Use: name + " CASE", Short: "Print the " + name + " of a case", Args: cobra.ExactArgs(1)}
+	if name == "output" {
+		c.Long = "Prints the output of a case: the message that its route names as output. Of a case that has none\nit says which messages there are, such as what a command has written."
+	}
 	c.ValidArgsFunction = e.completeWith((*session).caseNames)
 	return e.command(c, func(ctx context.Context, s *session, args []string) error {
 		id, err := s.FindCase(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		content, _, err := s.CaseFile(ctx, id, name)
+		content, size, err := s.CaseFile(ctx, id, name)
+		if name == "output" && client.IsSlug(err, "not-found") {
+			words, err := noOutput(ctx, s, id) // refused if there is no such case
+			return cmp.Or(err, error(codedError{errors.New(words), exitNotFound}))
+		}
 		if err != nil {
 			return err
 		}
-		return s.pour(content)
+		if err := s.pour(content); err != nil || size != 0 || name != "output" {
+			return err
+		}
+		words, err := noOutput(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		return s.say("%s", words)
 	})
+}
+
+// noOutput says where else something may be that was written for a case which has no output.
+func noOutput(ctx context.Context, s *session, id int64) (string, error) {
+	folder := fmt.Sprintf("Workflow/Cases/%d/Labels/", id)
+	var labels []string
+	for file, err := range s.Files(ctx, folder) {
+		if err != nil {
+			return "", err
+		}
+		if file.Name != "InputMessage" && file.Name != "OutputMessage" {
+			labels = append(labels, output.Clean(file.Name))
+		}
+	}
+	if len(labels) == 0 {
+		return fmt.Sprintf("Case %d has no output.", id), nil
+	}
+	return fmt.Sprintf("Case %d has no output, and these messages: %s. To print one: flowdrive cat %s%s", id, strings.Join(labels, ", "), folder, labels[len(labels)-1]), nil
 }
 
 // caseCommands change the life of cases.

@@ -22,7 +22,9 @@ func (e *Env) ScheduleCommands() []*cobra.Command {
 		e.entryCommand("pause", "Pause schedule entries: nothing fires until they are resumed",
 			"Instants that pass meanwhile are missed: resume makes them due at once, unless it has --skip-missed. "),
 		e.scheduleResume(),
-		e.entryCommand("trigger", "Start a case of schedule entries now, beside their instants", ""),
+		e.entryCommand("trigger", "Start a case of schedule entries now, beside their instants",
+			"Prints the numbers of the cases. A case starts although an earlier one is open, also with overlap: skip;\n"+
+				"the command says so. Exits with 5 if a case fails at its start. "),
 		e.backfill(), e.scheduleRm(),
 	}
 }
@@ -183,24 +185,51 @@ func (s *session) tellEntry(ctx context.Context, of namedEntry, command string) 
 	if command == "pause" {
 		return s.say("%s is paused.", title)
 	}
+	var last []client.Occurrence
 	for o, err := range s.Occurrences(ctx, of.entry.UUID) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case o.Case != nil:
-			return s.tellTriggered(ctx, title, *o.Case)
-		default:
-			return s.say("%s: no case has started: %s", title, output.Clean(o.Reason))
+		}
+		if last = append(last, o); len(last) == lookedBack {
+			break
 		}
 	}
-	return nil
+	switch {
+	case len(last) == 0:
+		return nil
+	case last[0].Case == nil:
+		return s.say("%s: no case has started: %s", title, output.Clean(last[0].Reason))
+	}
+	if overlap := of.entry.Overlap; overlap != "" && overlap != "allow" {
+		for _, o := range last[1:] {
+			if o.Case != nil && isOpen(o.State) {
+				if err := s.say("%s: case %d is open, too: a trigger does not ask overlap (%s).", title, *o.Case, overlap); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return s.tellTriggered(ctx, title, *last[0].Case)
 }
 
-// tellTriggered says that a case has started, or what holds it back.
+// lookedBack is among how many of the newest instants of an entry a case that is open is looked for.
+const lookedBack = 30
+
+// isOpen reports whether a case in that life has not ended.
+func isOpen(life string) bool { return life == "queued" || life == "active" || life == "suspended" }
+
+// tellTriggered prints the number of a case, and says that it has started, or what holds it back.
 func (s *session) tellTriggered(ctx context.Context, title string, id int64) error {
 	started, err := s.Case(ctx, id)
 	if err != nil {
 		return err
+	}
+	if err := s.Line("%d", id); err != nil {
+		return err
+	}
+	if started.State == "failed" {
+		return failedAtOnce(id)
 	}
 	if started.State == "queued" {
 		why, err := s.WhyQueued(ctx, id)

@@ -309,7 +309,7 @@ func (e *Env) backfill() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.tellBackfill(&report, zone); err != nil {
+		if err := s.tellBackfill(&report, zone, dryRun); err != nil {
 			return err
 		}
 		if report.Failed > 0 && !dryRun {
@@ -335,8 +335,12 @@ func entryZone(entry *client.Entry) *time.Location {
 	return new(clock.Zones).Zone(entry.Zone)
 }
 
-// tellBackfill prints what became of the instants of a backfill.
-func (s *session) tellBackfill(report *client.Backfill, zone *time.Location) error {
+// tellBackfill prints what became of the instants of a backfill, or would become of them.
+func (s *session) tellBackfill(report *client.Backfill, zone *time.Location, dryRun bool) error {
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
 	items := make([]output.Item, len(report.List))
 	for i, of := range report.List {
 		number := ""
@@ -347,9 +351,17 @@ func (s *session) tellBackfill(report *client.Backfill, zone *time.Location) err
 		if err != nil {
 			return fmt.Errorf("write an instant: %w", err)
 		}
+		outcome := of.Outcome
+		switch {
+		case !dryRun:
+		case outcome == "failed":
+			outcome = "would fail"
+		case outcome == "backfilled" || outcome == "skipped" || outcome == "left":
+			outcome = would + outcome
+		}
 		items[i] = output.Item{
 			JSON: text, Name: of.Instant.Format(time.RFC3339), Alarm: of.Outcome == "failed",
-			Cells: []string{of.Instant.In(zone).Format(time.RFC3339), of.Outcome, number, of.Reason},
+			Cells: []string{of.Instant.In(zone).Format(time.RFC3339), outcome, number, of.Reason},
 		}
 	}
 	if s.Format == "" && report.Instants == 0 {
@@ -363,6 +375,13 @@ func (s *session) tellBackfill(report *client.Backfill, zone *time.Location) err
 			return err
 		}
 	}
-	return s.say("%d instants: %d backfilled, %d had a case before, %d skipped, %d failed, %d left over by repeat.",
-		report.Instants, report.Backfilled, report.Done, report.Skipped, report.Failed, report.Left)
+	instants, fail := fmt.Sprintf("%d instants", report.Instants), "failed"
+	if report.Instants == 1 {
+		instants = "1 instant"
+	}
+	if dryRun {
+		fail = "would fail"
+	}
+	return s.say("%s: %d %sbackfilled, %d had a case before, %d %sskipped, %d %s, %d %sleft over by repeat.",
+		instants, report.Backfilled, would, report.Done, report.Skipped, would, report.Failed, fail, report.Left, would)
 }
