@@ -41,7 +41,7 @@ type notice struct {
 	Failed bool         // some of it was refused
 	// Warnings are the drive's, of what it has done all the same.
 	Warnings []string
-	Secret string       // is shown this once, by a page that knows of it
+	Secret   string // is shown this once, by a page that knows of it
 }
 
 // noticeItem is one of several things that a notice tells of.

@@ -178,4 +178,3 @@ func passwordHint(do string) string {
 	}
 	return "12 characters or more. The user can change it."
 }
-

@@ -113,7 +113,9 @@ func nextEvent(c *Case) (event Event, at time.Time, end Outlook) {
 // mailUnderway returns a mail that is to be sent, nil for none. Nothing depends on an answer
 // to it, so that a forecast goes on as if it were sent; not so one that has failed before.
 func (c *Case) mailUnderway() *Outgoing {
-	i := slices.IndexFunc(c.Outbox, func(o Outgoing) bool { return o.Verb == route.StepMail && !o.Failed && o.Attempts == 0 && o.Delay == nil })
+	i := slices.IndexFunc(c.Outbox, func(o Outgoing) bool {
+		return o.Verb == route.StepMail && !o.Failed && o.Attempts == 0 && o.Delay == nil
+	})
 	if i < 0 {
 		return nil
 	}
