@@ -81,29 +81,3 @@ func TestFilesOfTwoPeople(t *testing.T) {
 		curl GET Cases/19/Files/q.pdf | | 200 | more of sam
 	`)
 }
-
-// TestFilesOfAnEndedCase: once a case has ended its files stay as they are, except for those
-// who administer its route.
-func TestFilesOfAnEndedCase(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	s.play(`
-		curl PUT Cases/x.json | {"route":"bug"} | 201
-		davfs2 PUT Cases/19/Files/q.pdf | offer | 201
-		davfs2 PUT Cases/19/Files/r.pdf | other | 201
-		davfs2 DELETE Cases/19/Files/r.pdf | | 204
-		curl PUT Cases/19/Actions/resolve.json | {} | 204
-		+61
-		davfs2 DELETE Cases/19/Files/q.pdf | | 409 | .*The case has ended, and its files stay as they are; only administrators of its route.*
-		davfs2 GET Cases/19/Rejected/20261120T120101Z~~q.pdf.txt | | 200 | (?s:.*q.pdf was not deleted.*The case has ended.*)
-		davfs2 PUT Cases/19/Files/q.pdf | another | 409
-		davfs2 PUT Cases/19/Files/s.pdf | new | 409
-		davfs2 MOVE Cases/19/Files/q.pdf -> Cases/19/Files/t.pdf | | 409
-		curl GET Cases/19/Files/q.pdf | | 200 | offer
-		curl:eva PUT Cases/19/Files/s.pdf | new | 201
-		curl:eva DELETE Cases/19/Files/q.pdf | | 204
-	`)
-	if rec := s.ask(t, "sam PUT /attachfs/19/note.txt", "> x"); rec.Code != 409 {
-		t.Errorf("in /attachfs/: %d %s", rec.Code, rec.Body)
-	}
-}

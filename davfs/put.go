@@ -496,8 +496,7 @@ func (p *putRequest) document() error {
 	if p.rules.illegal != nil {
 		return p.rules.illegal
 	}
-	posts := p.rules.action && p.r.Method == http.MethodPost // which asks to have it done
-	if len(p.in.data) == 0 && (posts || p.rules.bodyOptional) && p.script {
+	if len(p.in.data) == 0 && (p.rules.action || p.rules.bodyOptional) && p.script {
 		p.in.data = []byte("{}")
 	}
 	return nil

@@ -302,7 +302,7 @@ expect "resolve, on an old version" 412 "$status"
 put "$folder/Actions/resolve.json" '{"comment": "Water helped."}'
 expect "resolve" "204 $bug active resolved" "$status $(header Location) $(header X-Flowdrive-Case-State) $(header X-Flowdrive-Case-Status)"
 expect_match "  its place in the log" '^[0-9]+$' "$(header X-Flowdrive-Log-Entry)"
-put "$folder/Actions/close.json" '{}'
+put "$folder/Actions/close.json" ''
 expect "an empty document performs" "204 resolved closed" "$status resolved $(header X-Flowdrive-Case-Status)"
 request GET "$bug"
 expect "the case is completed" "completed closed" "$(json '"\(.state) \(.status)"')"

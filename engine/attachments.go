@@ -181,8 +181,7 @@ func (e *Attachments) OpenAttachment(ctx context.Context, by identity.Principal,
 
 // PutAttachment stores a new attachment. Errors: errs.ContextNotAvailable,
 // errs.BadParameter if it would expire too late, errs.TooLarge, errs.Full if
-// the quota is used up, errs.NotFound if it is for a case that by may not see,
-// errs.CaseNotOpen for one that has ended;
+// the quota is used up, errs.NotFound if it is for a case that by may not see;
 // of one that replaces another also errs.Locked, and errs.ReadOnly for the name of the
 // input.
 func (e *Attachments) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
@@ -229,7 +228,7 @@ func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttach
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := e.mayChangeFiles(req.By, c); err != nil {
+	if err := notArchived(c); err != nil {
 		return nil, nil, err
 	}
 	if given.Context != "" {
@@ -305,7 +304,7 @@ func (e *Attachments) insertAttachment(tx store.Tx, req Request, given NewAttach
 
 // DeleteAttachment deletes an attachment that no schedule entry names. Errors:
 // errs.NotFound, errs.NotAllowed, errs.InUse if an entry names it,
-// errs.ReadOnly if its case is archived, errs.CaseNotOpen if that has ended.
+// errs.ReadOnly if its case is archived.
 func (e *Attachments) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		a, err := e.findAttachment(tx, req.By, uuid, req.Now)
@@ -347,7 +346,7 @@ func (e *Attachments) mayDelete(r store.Reader, by identity.Principal, a *store.
 	}
 	c, err := e.needCase(r, by, a.CaseID)
 	if err == nil {
-		err = e.mayChangeFiles(by, c)
+		err = notArchived(c)
 	}
 	return err
 }

@@ -139,8 +139,7 @@ func TestAttachmentRefs(t *testing.T) {
 func TestAttachmentRights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, atNoon)
-	w.as("admin").mustPutRoute("timed", routeTimed)
-	id := w.as("sam").startCase(`{"route": "timed", "stakeholders": ["bob"]}`)
+	id := w.as("sam").startCase(`{"route": "auto", "stakeholders": ["bob"]}`)
 	core := fmt.Sprint(w.Accounts.PartyID("core"))
 	for i, test := range []struct {
 		given engine.NewAttachment
@@ -183,9 +182,8 @@ func TestAttachmentRights(t *testing.T) {
 func TestAttachmentsOfCase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, atNoon)
-	w.as("admin").mustPutRoute("timed", routeTimed)
 	sam, bob, eve := w.as("sam"), w.as("bob"), w.as("eve")
-	id := sam.startCase(`{"route": "timed", "stakeholders": ["bob"]}`)
+	id := sam.startCase(`{"route": "auto", "stakeholders": ["bob"]}`)
 	own := sam.upload(engine.NewAttachment{}, "x")
 	bound := sam.upload(engine.NewAttachment{CaseID: id}, "x")
 	same(t, "bound to the case", names(w.Attachments.Attachments(t.Context(), bob.by(), engine.Filter{CaseID: id})), bound.String())
@@ -226,9 +224,8 @@ func TestAttachmentRefused(t *testing.T) {
 func TestAttachmentForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, atNoon)
-	w.as("admin").mustPutRoute("timed", routeTimed)
 	sam := w.as("sam")
-	id := sam.startCase(`{"route": "timed"}`)
+	id := sam.startCase(`{"route": "auto"}`)
 	first := sam.upload(engine.NewAttachment{Name: "a <b>.json"}, "{}")
 	second := sam.upload(engine.NewAttachment{Name: "p.jpg", CaseID: id, MediaType: "image/x-mine"}, "")
 	all := try(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{})).must(w, "the list")
@@ -273,12 +270,11 @@ func TestAttachmentExpiry(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	w := newWorld(t, atNoon)
-	w.as("admin").mustPutRoute("timed", routeTimed)
 	sam := w.as("sam")
 	usual := sam.upload(engine.NewAttachment{}, "usual")
 	short := sam.upload(engine.NewAttachment{Lifetime: clock.Duration{Exact: 2 * day}}, "short")
 	used := sam.upload(engine.NewAttachment{Lifetime: clock.Duration{Exact: day}}, "used")
-	bound := sam.upload(engine.NewAttachment{CaseID: sam.startCase(`{"route": "timed"}`)}, "bound")
+	bound := sam.upload(engine.NewAttachment{CaseID: sam.startCase(`{"route": "auto"}`)}, "bound")
 	entry := sam.mustPutEntry("", everyNight(attached(used))).Name
 	expect := func(what string, want map[store.UUID]bool) {
 		t.Helper()

@@ -87,23 +87,6 @@ func namesOf(c *machine.Case, attached []store.Attachment) (names []string) {
 	return names[:min(len(names), mostFileNames)]
 }
 
-// mayChangeFiles answers why by may not change the files of a case: those of one that has ended
-// are what was decided upon, and nothing keeps what they were before. row is nil for an
-// attachment of no case. A case that has failed can be tried again, with another file.
-func (e *Attachments) mayChangeFiles(by identity.Principal, row *store.Case) error {
-	if err := notArchived(row); err != nil || row == nil {
-		return err
-	}
-	life := machine.Life(row.State)
-	if !life.Ended() || life == machine.Failed || by.Admin() {
-		return nil
-	}
-	if info := e.rights.Route(row.RouteID); info != nil && e.rights.Administers(by, info) {
-		return nil
-	}
-	return errs.New(errs.CaseNotOpen, "The case has ended, and its files stay as they are; only administrators of its route may add, change or delete one.")
-}
-
 // IsInput reports whether the name is that of the input.
 func (f *CaseFiles) IsInput(name string) bool {
 	return f.Input != "" && foldFileName(f.Input) == foldFileName(name)
@@ -273,15 +256,14 @@ type CaseFileRename struct {
 
 // RenameCaseFile gives an attachment of a case another name; it stays the same one.
 // Errors: errs.NotFound; errs.NotAllowed if the caller may not delete it, or what has the
-// name; errs.ReadOnly for the input, and if the case is archived; errs.CaseNotOpen if it has
-// ended; errs.Precondition if the name is taken and Overwrite is not set; errs.Locked;
-// errs.InUse if a schedule entry names what has the name.
+// name; errs.ReadOnly for the input; errs.Precondition if the name is taken and Overwrite is
+// not set; errs.Locked; errs.InUse if a schedule entry names what has the name.
 func (e *Attachments) RenameCaseFile(ctx context.Context, req Request, f CaseFileRename) (*Outcome, error) {
 	var out *Outcome
 	err := e.Update(ctx, func(tx store.Tx) error {
 		row, files, err := e.caseFiles(tx, req.By, f.CaseID)
 		if err == nil {
-			err = e.mayChangeFiles(req.By, row)
+			err = notArchived(row)
 		}
 		if err != nil {
 			return err
@@ -370,7 +352,7 @@ func (e *Locks) caseFileTarget(r store.Reader, by identity.Principal, t Target) 
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{refused: e.attachments.mayChangeFiles(by, row)}
+	out := &targeted{refused: notArchived(row)}
 	if files.IsInput(t.Name) {
 		out.refused = InputStays(t.Name)
 		return out, nil

@@ -34,8 +34,7 @@ func TestCollectorRaces(t *testing.T) {
 			}
 		})
 	}
-	w.as("admin").mustPutRoute("timed", routeTimed)
-	id := w.as("sam").startCase(`{"route": "timed"}`)
+	id := w.as("sam").startCase(`{"route": "auto"}`)
 	for worker := range 6 {
 		working.Go(func() {
 			for i := range 40 {

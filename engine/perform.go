@@ -121,7 +121,7 @@ func (e *Cases) Perform(ctx context.Context, req Request, id int64, action strin
 	node, err := document.Parse(body, false)
 	var unsaid error // what is asked for, which is judged after everything else
 	if errs.Is(err, errs.EmptyDocument) {
-		unsaid = errs.New(errs.EmptyDocument, "The document is empty; nothing was done. To perform the action, send {}.")
+		unsaid = err
 		node, err = document.Parse([]byte("{}"), false)
 	}
 	if err != nil {
