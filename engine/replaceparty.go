@@ -179,7 +179,7 @@ type handing struct {
 func writeHandedOver(e *decider, tx store.Tx, h loadedCase, c *caseChange, by handing) error {
 	after, compiled := c.after, h.route.Compiled
 	after.Modified = maxTime(by.req.Now, after.Modified)
-	c.log = []machine.LogEntry{machine.HandedOver(after, string(by.req.By.Name), "Handed over from "+by.fromTo)}
+	c.log = []machine.LogEntry{machine.HandedOver(after, by.req.By.Actor(), "Handed over from "+by.fromTo)}
 	e.render(c, compiled)
 	e.shared(c, machine.Shares(h.core, compiled))
 	e.wasArchived(c, h.row.Archived)

@@ -107,8 +107,11 @@ func renameCommand(s *settings, folder string) *cobra.Command {
 				case refused(err, http.StatusNotFound):
 					return newRefusal(http.StatusNotFound, fmt.Sprintf("there is no %s %q", party, args[0]))
 				case refused(err, http.StatusPreconditionFailed), refused(err, http.StatusConflict):
-					return newRefusal(http.StatusConflict, fmt.Sprintf("there is %q already", args[1]))
+					return c.taken(cmd.Context(), folder, args[1])
+				case err != nil || folder != usersFolder:
+					return err
 				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s logs in as %[2]s from now on, programs with app passwords too. The folder is Documents/%[2]s/.\n", args[0], args[1])
 				return err
 			})
 		},
@@ -156,11 +159,18 @@ func (c *client) remove(cmd *cobra.Command, folder, name string, query url.Value
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
-	_, err := c.do(cmd.Context(), http.MethodDelete, at, nil, nil)
+	has, err := c.hasNow(cmd.Context(), folder, name, query)
+	if err != nil {
+		return err
+	}
+	_, err = c.do(cmd.Context(), http.MethodDelete, at, nil, nil)
 	if refused(err, http.StatusNotFound) {
 		return newRefusal(http.StatusNotFound, fmt.Sprintf("there is no %s %q", partyIn(folder), name))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return has.tell(cmd, name, query)
 }
 
 func eraseCommand(s *settings) *cobra.Command {

@@ -162,9 +162,19 @@ func address(folder, name string) string { return folder + url.PathEscape(name) 
 func (c *client) create(ctx context.Context, folder, name string, document any) error {
 	_, err := c.put(ctx, address(folder, name), document, http.Header{"If-None-Match": {"*"}})
 	if refused(err, http.StatusPreconditionFailed) {
-		return newRefusal(http.StatusConflict, fmt.Sprintf("there is %q already", name))
+		return c.taken(ctx, folder, name)
 	}
 	return err
+}
+
+// taken returns the error for a name that another one has, who may write it in another way.
+func (c *client) taken(ctx context.Context, folder, name string) error {
+	text := fmt.Sprintf("there is %q already", name)
+	var there struct{ Name string }
+	if err := c.get(ctx, address(folder, name), &there); err == nil && there.Name != name {
+		text = fmt.Sprintf("there is %q already, and names that differ in case alone are the same name", there.Name)
+	}
+	return newRefusal(http.StatusConflict, text)
 }
 
 // change refuses to create what does not exist. It prints what the answer warns of.

@@ -85,7 +85,7 @@ func (c *client) usageOf(ctx context.Context, name string) (json.RawMessage, *us
 		if err := json.Unmarshal(raw, &u); err != nil {
 			return nil, nil, err
 		}
-		if u.User == name {
+		if identity.Fold(u.User) == identity.Fold(name) {
 			return raw, &u, nil
 		}
 	}
@@ -171,7 +171,7 @@ func linesOfUser(u *userDetails, holds *usage, teams, administers string) [][2]s
 		{"teams", teams},
 		{"administers", administers},
 		{"second factor", map[bool]string{true: "yes", false: "no"}[u.SecondFactor]},
-		{"last seen", minuteText(holds.LastSeen)},
+		{"last seen", lastSeen(holds.LastSeen)},
 		{"sessions", fmt.Sprint(holds.Sessions)},
 		{"calendar links", fmt.Sprint(holds.CalendarLinks)},
 		{"stored", fmt.Sprintf("%s of %s", plaintext.Size(holds.Bytes), plaintext.Size(holds.Quota))},
@@ -191,7 +191,7 @@ func showAppPasswords(p output.Printer, list []appPassword) error {
 		if a.Expires != nil {
 			expires = minuteText(a.Expires)
 		}
-		items[i] = output.Item{Cells: []string{a.Label, minuteText(&a.Created), minuteText(a.LastUsed), a.Scope, expires}}
+		items[i] = output.Item{Cells: []string{a.Label, minuteText(&a.Created), usedText(a.LastUsed), a.Scope, expires}}
 	}
 	if err := p.Line(""); err != nil {
 		return err
@@ -265,10 +265,24 @@ func writePairs(p output.Printer, lines [][2]string) error {
 	return nil
 }
 
-// minuteText returns an instant for people; nil is one that is not known.
-func minuteText(t *time.Time) string {
+// lastSeen returns when somebody was let in. What is kept of log-ins has those to the drive by
+// password not.
+func lastSeen(t *time.Time) string {
 	if t == nil {
-		return "not known"
+		return "never, unless on the drive by password, of which nothing is kept"
 	}
+	return minuteText(t)
+}
+
+// usedText returns when something was last used.
+func usedText(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return minuteText(t)
+}
+
+// minuteText returns an instant for people.
+func minuteText(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
