@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"flowdrive/internal/clock"
-	"flowdrive/internal/plaintext"
 	"flowdrive/store/backup"
 	"flowdrive/store/check"
 )
@@ -27,8 +26,7 @@ func checkCommand() *cobra.Command {
 			"SHA-256 of each content, that each reference has its content and each content is\n" +
 			"known, and what is stored of each case and schedule entry: forms, due times,\n" +
 			"and that an active case is at rest. It prints a line for each finding:\n" +
-			"<kind> <id> <path>: <text>, without the path if it is the id, and, if there is none, what\n" +
-			"it has looked at to the standard error. What it cannot judge,\n" +
+			"<kind> <id> <path>: <text>, without the path if it is the id. What it cannot judge,\n" +
 			"as a case whose expressions cost too much, has \"not judged\" there and is not a fault.\n\n" +
 			"--repair-orphans removes files of contents that the database does not know; no\n" +
 			"server may be running.\n\n" +
@@ -74,11 +72,7 @@ func runCheck(ctx context.Context, c check.Config, cmd *cobra.Command) (err erro
 		return err
 	}
 	shown := newProgress(cmd.ErrOrStderr(), "checking contents")
-	var read int64
-	c.Progress = func(done, all int64) {
-		read = done
-		shown.show(backup.Progress{Done: done, All: all})
-	}
+	c.Progress = func(done, all int64) { shown.show(backup.Progress{Done: done, All: all}) }
 	err = check.Run(ctx, c)
 	shown.end()
 	if err != nil {
@@ -87,8 +81,7 @@ func runCheck(ctx context.Context, c check.Config, cmd *cobra.Command) (err erro
 	if found > 0 {
 		return fmt.Errorf("what was found: %d", found)
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Nothing was found: the database is sound, and %s of contents in files were read.\n", plaintext.Size(read))
-	return err
+	return nil
 }
 
 // checkPostgres checks a PostgreSQL database and its contents.
