@@ -131,7 +131,8 @@ func (e *Schedules) readForms(r store.Reader, rows []store.Entry) (entries []*sc
 	}
 	failed, err := r.Entries().FailedCases(cases)
 	for i, entry := range entries {
-		fail[i] = entry.LastError != "" || slices.Contains(failed, entry.LastCase)
+		_, caseFailed := slices.BinarySearch(failed, entry.LastCase)
+		fail[i] = entry.LastError != "" || caseFailed
 	}
 	return entries, fail, err
 }
